@@ -1,0 +1,1 @@
+"""The quality gate: what bin/test runs besides the tests."""

@@ -1,0 +1,1 @@
+"""The one-command demo: its secrets, its environment and its supervisor."""

@@ -1,0 +1,1 @@
+"""Formats that Django uses where no page has its own: the admin. Pages use core.formats."""

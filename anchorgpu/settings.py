@@ -1,0 +1,215 @@
+"""Django settings: what differs between installations comes from the environment (docs/operations.md)."""
+
+import os
+from pathlib import Path
+
+from anchorgpu import csp, decisions, desk, events, logs, rest, schedule
+from anchorgpu.env import read_env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = read_env(os.environ)
+
+DEMO = env.demo
+DEBUG = False
+SECRET_KEY = env.secret_key
+ALLOWED_HOSTS = list(env.allowed_hosts)
+SITE_URL = env.site_url
+PROVIDER = env.provider
+CURRENCY = env.currency
+SHOP_COUNTRY = env.shop_country
+TRUSTED_PROXIES = env.trusted_proxies
+
+QUOTE_KEYS_FILE = str(env.quote_keys_file)
+SSH_HOST_KEY_FILE = str(env.ssh_host_key_file)
+SSH_LISTEN_HOST, SSH_LISTEN_PORT = env.ssh_listen
+SSH_LISTEN = f"{SSH_LISTEN_HOST}:{SSH_LISTEN_PORT}"
+DEPOSIT_XPUB = env.deposit_xpub
+EVM_NETWORKS_FILE = str(env.evm_networks_file or "")
+STRIPE_SECRET_KEY = env.stripe_secret_key
+STRIPE_WEBHOOK_SECRET = env.stripe_webhook_secret
+
+# Over https only, except in the demo on 127.0.0.1.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.is_https
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+SECURE_SSL_REDIRECT = env.is_https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_HSTS_SECONDS = 365 * 86400 if env.is_https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.is_https
+SECURE_REFERRER_POLICY = "same-origin"  # an order page's address is a secret
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.trusted_proxies else None
+X_FRAME_OPTIONS = "DENY"
+
+# Nothing from elsewhere, nothing inline. The stock admin has a policy of its own (anchorgpu.csp).
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.SHOP}
+
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.mail_from
+EMAIL_HOST = env.email.get("EMAIL_HOST", "")
+EMAIL_PORT = env.email.get("EMAIL_PORT", 25)
+EMAIL_HOST_USER = env.email.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.email.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.email.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = env.email.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10
+
+LOGGING = logs.logging_settings()
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "csp",
+    "anchorgpu",
+    "core",
+    "catalog",
+    "fleet",
+    "orders",
+    "billing",
+    "shop",
+    "partners",
+    "guides",
+]
+
+MIDDLEWARE = [
+    "partners.middleware.ApiProblemMiddleware",
+    "shop.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "anchorgpu.csp.PolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "anchorgpu.urls"
+WSGI_APPLICATION = "anchorgpu.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "shop.context.site",
+            ]
+        },
+    }
+]
+
+_database_options = dict(env.database["OPTIONS"])
+DATABASES = {
+    "default": {
+        **env.database,
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_MAX_AGE": 0,  # the pool keeps connections; Django refuses both
+        "OPTIONS": {**_database_options, "pool": {"min_size": 1, "max_size": 8, "timeout": 5}},
+        "ATOMIC_REQUESTS": False,
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.redis_url
+CACHES = {
+    "default": {
+        "BACKEND": "core.cache.FailOpenRedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
+}
+# A hint that cannot be sent within a second is dropped: a sweep finds the row. Redelivery is tried each 2 s,
+# and only after longer than any task may take (CELERY_TASK_TIME_LIMIT), so that none runs twice without need.
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_CONNECTION_TIMEOUT = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 300,
+    "unacked_restore_interval": 2,
+    "unacked_restore_throttle": 1,
+    "socket_timeout": 1,
+    "socket_connect_timeout": 1,
+    "max_retries": 0,
+}
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_SOFT_TIME_LIMIT = 90
+CELERY_TASK_TIME_LIMIT = 120
+CELERY_TASK_DEFAULT_DELIVERY_MODE = "transient"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = schedule.beat_schedule(demo=DEMO)
+
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("ru", "Русский")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_THOUSAND_SEPARATOR = True
+FORMAT_MODULE_PATH = "anchorgpu.formats"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "var" / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# Policy numbers; their defaults are in anchorgpu.policy.
+QUOTE_VALID_SECONDS = env.number("QUOTE_VALID_SECONDS")
+HOLD_SECONDS = env.number("HOLD_SECONDS")
+RELEASE_AFTER_EXPIRY_SECONDS = env.number("RELEASE_AFTER_EXPIRY_SECONDS")
+RELEASE_LIMIT_SECONDS = env.number("RELEASE_LIMIT_SECONDS")
+READY_BY_SECONDS = env.number("READY_BY_SECONDS")
+LATE_GRACE_SECONDS = env.number("LATE_GRACE_SECONDS")
+TURNAROUND_SECONDS = env.number("TURNAROUND_SECONDS")
+START_LEAD_QUOTE_SECONDS = env.number("START_LEAD_QUOTE_SECONDS")
+START_LEAD_PLACE_SECONDS = env.number("START_LEAD_PLACE_SECONDS")
+START_AHEAD_DAYS = env.number("START_AHEAD_DAYS")
+HOLD_ORDERS_PER_OWNER = env.number("HOLD_ORDERS_PER_OWNER")
+HOLD_CARDS_PER_OWNER = env.number("HOLD_CARDS_PER_OWNER")
+HOLD_ORDERS_PER_PREFIX = env.number("HOLD_ORDERS_PER_PREFIX")
+PARTNER_HOLD_ORDERS = env.number("PARTNER_HOLD_ORDERS")
+PARTNER_HOLD_CARDS = env.number("PARTNER_HOLD_CARDS")
+CLAIM_INTERVAL_SECONDS = env.number("CLAIM_INTERVAL_SECONDS")
+CLAIM_HOURLY_LIMIT = env.number("CLAIM_HOURLY_LIMIT")
+REVERSED_GRACE_SECONDS = env.number("REVERSED_GRACE_SECONDS")
+ADDRESS_POOL_SIZE = env.number("ADDRESS_POOL_SIZE")
+ADDRESS_CHECK_MAX_AGE_SECONDS = env.number("ADDRESS_CHECK_MAX_AGE_SECONDS")
+LOCK_TIMEOUT_SECONDS = env.number("LOCK_TIMEOUT_SECONDS")
+OUTBOX_PARK_AFTER_SECONDS = env.number("OUTBOX_PARK_AFTER_SECONDS")
+TERMS_VERSION = "2026-11-30"
+
+DOMAIN_EVENT_HANDLERS = events.HANDLERS
+DECISION_KINDS = decisions.KINDS
+
+REST_FRAMEWORK = rest.REST_FRAMEWORK
+SPECTACULAR_SETTINGS = rest.SPECTACULAR_SETTINGS
+UNFOLD = desk.UNFOLD
+API_REQUESTS_PER_MINUTE_KEY = env.number("API_REQUESTS_PER_MINUTE_KEY")
+API_REQUESTS_PER_MINUTE_ADDRESS = env.number("API_REQUESTS_PER_MINUTE_ADDRESS")

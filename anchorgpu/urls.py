@@ -1,0 +1,25 @@
+"""All addresses: pages under a language, the API, the admin, health."""
+
+from django.conf.urls.i18n import i18n_patterns
+from django.contrib import admin
+from django.urls import include, path
+
+from shop.views import service, site
+
+urlpatterns = [
+    path("", site.root),
+    path("healthz", service.healthz),
+    path("readyz", service.readyz),
+    path(".well-known/anchorgpu/quote-keys.json", service.quote_keys, name="quote_keys"),
+    path("theme/", site.theme, name="theme"),
+    path("demo/mail/", site.demo_mails, name="demo_mails"),
+    path("demo/mail/<int:mail_id>/", site.demo_mail, name="demo_mail"),
+    path("admin/", admin.site.urls),
+    path("api/", include("partners.api.urls")),
+    *i18n_patterns(path("guides/", include("guides.urls")), path("", include("shop.urls"))),
+]
+
+handler400 = "shop.views.errors.bad_request"
+handler403 = "shop.views.errors.permission_denied"
+handler404 = "shop.views.errors.page_not_found"
+handler500 = "shop.views.errors.server_error"

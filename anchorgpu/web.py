@@ -1,0 +1,22 @@
+"""gunicorn's configuration (`gunicorn -c python:anchorgpu.web anchorgpu.wsgi`)."""
+
+import os
+
+from anchorgpu import startup
+
+bind = os.environ.get("WEB_LISTEN", "127.0.0.1:8000")
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_WORKERS", "2"))
+threads = int(os.environ.get("WEB_THREADS", "4"))
+timeout = 30
+graceful_timeout = 4
+keepalive = 5
+# gunicorn's own control socket lies in the home folder and would be shared between installations.
+control_socket_disable = True
+accesslog = None
+# Each request is logged by the application, with its id.
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112  # nosec B108 # heartbeat file
+# One import for all workers: half the time to the first answer. Connections are made later, by each worker.
+preload_app = True
+
+startup.check_or_exit()

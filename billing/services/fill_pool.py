@@ -1,0 +1,44 @@
+"""Keep the pool of deposit addresses full and checked. Worker only; no I/O inside a transaction."""
+
+import structlog
+
+from billing import offers, pool
+from billing.models import ChainState
+from billing.rails.errors import ChainError
+from billing.rails.evm import Chain
+
+log = structlog.get_logger(__name__)
+
+
+def fill_pool() -> None:
+    """Derive what is missing, then check what is due on each readable network. Safe to repeat and concurrently.
+
+    A network that cannot be read neither empties the pool nor hides another one.
+    """
+    pool.derive_missing()
+    readable = set(ChainState.objects.filter(offered=True).values_list("network", flat=True))
+    for slug, network in offers.networks().items():
+        if slug not in readable:
+            continue
+        due = pool.due_for_check(network=slug)
+        if not due:
+            continue
+        try:
+            states = Chain(network).check_addresses([row.address for row in due])
+        except ChainError as error:
+            log.warning("pool_not_checked", network=slug, reason=str(error))
+            continue
+        dirty = {
+            address: {
+                "native_units": str(state.native_units),
+                "token_units": {symbol: str(units) for symbol, units in state.token_units.items()},
+                "nonce": state.nonce,
+                "code_size": state.code_size,
+            }
+            for address, state in states.items()
+            if not state.clean
+        }
+        block = min(state.at.number for state in states.values())
+        pool.record_checks(network=slug, block_number=block, dirty=dirty, addresses=due)
+    # A skipped address leaves a gap: fill it at once, the next run checks it.
+    pool.derive_missing()

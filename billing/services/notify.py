@@ -1,0 +1,53 @@
+"""Mails about money: one per fact, never two for the same."""
+
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from billing.models import PaymentView
+from core.mail import queue_mail
+from core.money import units_to_amount
+from orders.models import Order
+
+
+def flag(order: Order, view: PaymentView, name: str) -> None:
+    """Money that is not full, on time and of the right asset: what arrived and what is still due."""
+    payment = view.payment
+    received = units_to_amount(view.received_units, payment.decimals)
+    due = units_to_amount(payment.due_units, payment.decimals)
+    facts: dict[str, Any] = {
+        "asset": payment.asset,
+        "received": received,
+        "due": due,
+        "missing": max(due - received, due - due),
+        "excess": max(received - due, due - due),
+    }
+    with translation.override(order.mail_language):
+        subjects = {
+            "partial": _("Order %(order)s: part of your payment arrived"),
+            "over": _("Order %(order)s: more arrived than was asked"),
+            "late": _("Order %(order)s: your money came late"),
+            "wrong_asset": _("Order %(order)s: another asset arrived"),
+        }
+        text = render_to_string(
+            f"mail/payment_{name}.txt",
+            {
+                "order": order,
+                "payment": payment,
+                "url": settings.SITE_URL + order.get_absolute_url(),
+                "simulated": settings.PROVIDER == "simulated",
+                **facts,
+            },
+        )
+        subject = subjects[name] % {"order": order.public_id}
+    queue_mail(
+        key=f"payment:{payment.pk}:{name}:{view.received_units}",
+        to=order.mail_to,
+        language=order.mail_language,
+        subject=subject,
+        text=text,
+        order_ref=order.public_id,
+    )

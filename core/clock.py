@@ -1,0 +1,42 @@
+"""The product's one clock. Only the demo may move it (one row); nothing else reads the time for business."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from core.models import ClockOffset
+
+
+def system_now() -> datetime:
+    """The machine's clock: for claim tokens, time-outs, ages of sweeps and pool checks."""
+    return datetime.now(UTC)
+
+
+def now() -> datetime:
+    """The product's clock, an aware instant in UTC.
+
+    Outside the demo it is the machine's clock and costs nothing. In the demo one row shifts it, so that a whole
+    term can be watched; the row is read each time because every process must move at the same moment.
+    """
+    moment = timezone.now()
+    if not settings.DEMO:
+        return moment
+    return moment + offset()
+
+
+def offset() -> timedelta:
+    """How far the demo's clock runs ahead of the machine's."""
+    row = ClockOffset.objects.filter(pk=1).values_list("offset", flat=True).first()
+    return row or timedelta(0)
+
+
+def skip(delta: timedelta) -> timedelta:
+    """Move the demo's clock forward and return the new offset. Refuses to go back or to run outside the demo."""
+    if not settings.DEMO:
+        raise RuntimeError("Only the demo can move the clock.")
+    if delta <= timedelta(0):
+        raise ValueError("The clock only moves forward.")
+    total = offset() + delta
+    ClockOffset.objects.update_or_create(pk=1, defaults={"offset": total})
+    return total

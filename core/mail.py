@@ -1,0 +1,103 @@
+"""Outgoing mail: a row first, the transport later, each mail once."""
+
+import uuid
+from datetime import timedelta
+
+import structlog
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.db import transaction
+
+from core import claims, clock, decisions, outbox
+from core.models import OutgoingMail
+from core.text import flatten
+
+log = structlog.get_logger(__name__)
+
+# A transport call takes seconds; a worker killed in the middle blocks the mail for this long.
+CLAIM_SECONDS = 60
+MAX_ATTEMPTS = 8
+
+
+def queue_mail(
+    *, key: str, to: str, language: str, subject: str, text: str, html: str = "", order_ref: str = ""
+) -> OutgoingMail:
+    """Queue a mail in the caller's transaction. `key` makes it once: a repeat returns the row that is there."""
+    mail, created = OutgoingMail.objects.get_or_create(
+        key=key,
+        defaults={
+            "to": flatten(to),
+            "language": language,
+            "subject": flatten(subject)[:250],
+            "text": text,
+            "html": html,
+            "order_ref": order_ref,
+            "next_at": clock.system_now(),
+            "queued_at": clock.now(),
+        },
+    )
+    if created:
+        transaction.on_commit(lambda: outbox.hint("core.send_mail", mail.pk))
+    return mail
+
+
+def send_one(mail_id: int) -> bool:
+    """Send one queued mail; True if it left. The row is claimed, the transport runs outside any transaction.
+
+    A failure is tried again with growing pauses; after MAX_ATTEMPTS it is a decision and the next mails go on.
+    """
+    queued = OutgoingMail.objects.filter(pk=mail_id, status=OutgoingMail.Status.QUEUED)
+    token = claims.claim(queued, seconds=CLAIM_SECONDS)
+    if token is None:
+        return False
+    mail = OutgoingMail.objects.get(pk=mail_id)
+    message = EmailMultiAlternatives(mail.subject, mail.text, settings.DEFAULT_FROM_EMAIL, [mail.to])
+    # The same row sent twice after a kill carries the same identity, so that a mailbox can tell.
+    message.extra_headers["Message-ID"] = f"<mail-{mail.pk}@anchorgpu.invalid>"
+    if mail.html:
+        message.attach_alternative(mail.html, "text/html")
+    try:
+        message.send()
+    except Exception as error:
+        _record_failure(mail, token, error)
+        return False
+    return bool(
+        OutgoingMail.objects.filter(pk=mail.pk, claim_token=token).update(
+            status=OutgoingMail.Status.SENT,
+            sent_at=clock.now(),
+            claim_token=None,
+            claim_until=None,
+            last_error="",
+        )
+    )
+
+
+def _record_failure(mail: OutgoingMail, token: uuid.UUID, error: Exception) -> None:
+    attempts = mail.attempts + 1
+    failed = attempts >= MAX_ATTEMPTS
+    log.warning("mail_failed", mail=mail.pk, attempts=attempts, error=type(error).__name__)
+    with transaction.atomic():
+        OutgoingMail.objects.filter(pk=mail.pk, claim_token=token).update(
+            attempts=attempts,
+            status=OutgoingMail.Status.FAILED if failed else OutgoingMail.Status.QUEUED,
+            next_at=clock.system_now() + timedelta(seconds=min(3600, 5 * 2**attempts)),
+            last_error=f"{type(error).__name__}: {error}"[:2000],
+            claim_token=None,
+            claim_until=None,
+        )
+        if failed:
+            decisions.open_decision(
+                kind="mail_failed",
+                subject=f"mail:{mail.pk}",
+                order_ref=mail.order_ref,
+                facts={"to": mail.to, "subject": mail.subject, "error": str(error)[:500]},
+            )
+
+
+def due_ids(limit: int = 100) -> list[int]:
+    """Queued mails whose time has come."""
+    return list(
+        OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_at__lte=clock.system_now())
+        .order_by("pk")
+        .values_list("pk", flat=True)[:limit]
+    )

@@ -1,0 +1,159 @@
+"""Rows that belong to no app: clock, event log, outbox, decisions, audit, mail, sweeps."""
+
+from django.conf import settings
+from django.db import models
+
+
+class ClockOffset(models.Model):
+    """One row: how far the demo's clock runs ahead. Outside the demo nobody reads it."""
+
+    offset = models.DurationField()
+
+    def __str__(self) -> str:
+        return str(self.offset)
+
+
+class Audience(models.TextChoices):
+    BUYER = "buyer"
+    STAFF = "staff"
+
+
+class Event(models.Model):
+    """The append-only log. `subject` is the thing ("lease:12"), `order_ref` the order it belongs to, as text."""
+
+    name = models.CharField(max_length=60, db_index=True)
+    subject = models.CharField(max_length=80)
+    order_ref = models.CharField(max_length=60, blank=True, db_index=True)
+    audience = models.CharField(max_length=8, choices=Audience.choices, default=Audience.BUYER)
+    payload = models.JSONField(default=dict)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.subject}"
+
+
+class OutboxRow(models.Model):
+    """One handler's copy of one event. Done rows stay as the proof that the handler ran once."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        DONE = "done"
+        PARKED = "parked"
+
+    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="outbox")
+    handler = models.CharField(max_length=120)
+    subject = models.CharField(max_length=80)
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(help_text="System clock.")
+    first_failed_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["event", "handler"], name="outbox_once_per_handler")]
+        indexes = [
+            models.Index(fields=["next_at"], name="outbox_due", condition=models.Q(status="pending")),
+            models.Index(
+                fields=["handler", "subject", "id"], name="outbox_order", condition=models.Q(status="pending")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.handler} <- {self.event_id}"
+
+
+class Decision(models.Model):
+    """Something that a person must decide. Closed once, by a service, with a reason."""
+
+    kind = models.CharField(max_length=60)
+    subject = models.CharField(max_length=80)
+    order_ref = models.CharField(max_length=60, blank=True, db_index=True)
+    facts = models.JSONField(default=dict)
+    opened_at = models.DateTimeField()
+    due_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    closed_by = models.CharField(max_length=150, blank=True)
+    action = models.CharField(max_length=60, blank=True)
+    reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["due_at", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "subject"],
+                condition=models.Q(closed_at__isnull=True),
+                name="decision_open_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.subject}"
+
+
+class AuditEntry(models.Model):
+    """What a member of staff did: who, when, why, before and after."""
+
+    actor = models.CharField(max_length=150)
+    action = models.CharField(max_length=60)
+    subject = models.CharField(max_length=80)
+    reason = models.TextField(blank=True)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"
+
+
+class OutgoingMail(models.Model):
+    """A mail to send; `key` makes it once however often a handler runs."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        SENT = "sent"
+        FAILED = "failed"
+
+    key = models.CharField(max_length=150, unique=True)
+    to = models.CharField(max_length=320)
+    language = models.CharField(max_length=8, choices=settings.LANGUAGES)
+    subject = models.CharField(max_length=250)
+    text = models.TextField()
+    html = models.TextField(blank=True)
+    order_ref = models.CharField(max_length=60, blank=True, db_index=True)
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.QUEUED)
+    attempts = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(help_text="System clock.")
+    claim_token = models.UUIDField(null=True, blank=True)
+    claim_until = models.DateTimeField(null=True, blank=True, help_text="System clock.")
+    last_error = models.TextField(blank=True)
+    queued_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["next_at"], name="mail_due", condition=models.Q(status="queued"))]
+
+    def __str__(self) -> str:
+        return f"{self.subject} -> {self.to}"
+
+
+class SweepRun(models.Model):
+    """The last run of a sweep, for /readyz and staff. System clock throughout."""
+
+    name = models.CharField(max_length=60, primary_key=True)
+    last_started_at = models.DateTimeField(null=True, blank=True)
+    last_finished_at = models.DateTimeField(null=True, blank=True)
+    last_product_at = models.DateTimeField(
+        null=True, blank=True, help_text="Product clock of the last full run."
+    )
+    last_error = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,267 @@
+"""The SSH face of all leases: one listener, the user name selects the lease, keys are read at each login."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import cast
+
+import asyncssh
+import structlog
+from asyncssh.editor import SSHLineEditorChannel
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from fleet.gateway import logins, screens, shell
+from fleet.gateway.logins import Login, Standing
+
+log = structlog.get_logger(__name__)
+
+# A client offers the keys of its agent one after the other; OpenSSH's own limit is six.
+MAX_AUTH_TRIES = 6
+# Long enough for a passphrase to be typed.
+LOGIN_SECONDS = 30
+MAX_UNAUTHENTICATED = 100
+MAX_UNAUTHENTICATED_PER_ADDRESS = 20
+MAX_CONNECTIONS_PER_LEASE = 20
+MAX_SESSIONS_PER_CONNECTION = 10
+WATCH_SECONDS = 1.0
+WARNING_MINUTES = (40, 10)
+# A database that does not answer for this long closes sessions: nobody could see the end of a lease.
+MAX_BLIND_LOOKS = 30
+
+
+@dataclass
+class Counters:
+    """Connections of this gateway, for its limits."""
+
+    unauthenticated: Counter[str] = field(default_factory=Counter)
+    by_lease: Counter[int] = field(default_factory=Counter)
+
+
+class Session(asyncssh.SSHServerProcess[str]):
+    """A session that answers commands and a prompt; no subsystem, so neither sftp nor scp."""
+
+    def __init__(self, connection: "Connection") -> None:
+        super().__init__(connection.serve, None, 3, False)
+        self._owner = connection
+        self.is_started = False
+
+    def session_started(self) -> None:
+        super().session_started()
+        self.is_started = True
+
+    def break_received(self, msec: int) -> bool:
+        """Ctrl-C throws away what stands on the line, before anything typed after it arrives."""
+        if self.term_type is not None:
+            # The line editor stands in front of the channel wherever there is a terminal.
+            cast(SSHLineEditorChannel, self.channel).clear_input()
+        return super().break_received(msec)
+
+    def subsystem_requested(self, subsystem: str) -> bool:
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._owner.sessions.discard(self)
+        super().connection_lost(exc)
+
+
+class Connection(asyncssh.SSHServer):
+    """One client. Every wrong login takes the same steps and hears the same words."""
+
+    def __init__(self, counters: Counters) -> None:
+        self._counters = counters
+        self._connection: asyncssh.SSHServerConnection | None = None
+        self._address = ""
+        self._tries = 0
+        self._candidate: Login | None = None
+        self._counted_unauthenticated = False
+        self._watcher: asyncio.Task[None] | None = None
+        self.login: Login | None = None
+        self.sessions: set[Session] = set()
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._connection = conn
+        self._address = str((conn.get_extra_info("peername") or ("",))[0])
+        waiting = self._counters.unauthenticated
+        if (
+            waiting.total() >= MAX_UNAUTHENTICATED
+            or waiting[self._address] >= MAX_UNAUTHENTICATED_PER_ADDRESS
+        ):
+            log.warning("ssh_too_many_unauthenticated", address=self._address)
+            conn.abort()
+            return
+        waiting[self._address] += 1
+        self._counted_unauthenticated = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._count_authenticated()
+        if self._watcher is not None:
+            self._watcher.cancel()
+        if self.login is not None:
+            self._counters.by_lease[self.login.lease_id] -= 1
+            if self._counters.by_lease[self.login.lease_id] <= 0:
+                del self._counters.by_lease[self.login.lease_id]
+
+    def _count_authenticated(self) -> None:
+        if self._counted_unauthenticated:
+            self._counted_unauthenticated = False
+            self._counters.unauthenticated[self._address] -= 1
+            if self._counters.unauthenticated[self._address] <= 0:
+                del self._counters.unauthenticated[self._address]
+
+    def begin_auth(self, username: str) -> bool:
+        return True
+
+    def public_key_auth_supported(self) -> bool:
+        return True
+
+    def password_auth_supported(self) -> bool:
+        return False
+
+    def kbdint_auth_supported(self) -> bool:
+        return False
+
+    async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        """Read the key from the database now: what was removed a second ago opens nothing."""
+        self._candidate = None
+        try:
+            found = await asyncio.to_thread(
+                logins.find_login, username=username[:64], fingerprint=key.get_fingerprint("sha256")
+            )
+        except Exception:
+            log.exception("ssh_login_unreadable")
+            found = None
+        if found is None:
+            self._tries += 1
+            if self._tries >= MAX_AUTH_TRIES and self._connection is not None:
+                self._connection.disconnect(
+                    asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "Too many authentication failures"
+                )
+            return False
+        self._candidate = found
+        return True
+
+    def auth_completed(self) -> None:
+        """The signature of the last key that was found is good: this is who they are."""
+        self._count_authenticated()
+        connection, login = self._connection, self._candidate
+        if connection is None or login is None or connection.get_extra_info("username") != login.username:
+            raise asyncssh.DisconnectError(asyncssh.DISC_BY_APPLICATION, "No login")
+        if self._counters.by_lease[login.lease_id] >= MAX_CONNECTIONS_PER_LEASE:
+            raise asyncssh.DisconnectError(
+                asyncssh.DISC_TOO_MANY_CONNECTIONS, "Too many connections for this lease"
+            )
+        self.login = login
+        self._counters.by_lease[login.lease_id] += 1
+        log.info("ssh_login", lease=login.lease_id, address=self._address, test=login.is_test)
+        self._watcher = asyncio.create_task(self._watch(connection, login))
+
+    def session_requested(self) -> "Session | bool":
+        if self.login is None or len(self.sessions) >= MAX_SESSIONS_PER_CONNECTION:
+            return False
+        session = Session(self)
+        self.sessions.add(session)
+        return session
+
+    async def serve(self, process: asyncssh.SSHServerProcess[str]) -> None:
+        if self.login is not None:
+            await shell.serve(process, self.login)
+
+    async def _watch(self, connection: asyncssh.SSHServerConnection, login: Login) -> None:
+        """Look each second by the product's clock whether the lease and the key still stand."""
+        if not login.is_test:
+            await self._record(login)
+        warned: set[int] = set()
+        blind = 0
+        while True:
+            try:
+                state = await asyncio.to_thread(logins.standing, key_id=login.key_id)
+                blind = 0
+            except Exception:
+                log.exception("ssh_watch_unreadable", lease=login.lease_id)
+                blind += 1
+                if blind >= MAX_BLIND_LOOKS:
+                    await self._close(connection, _("The state of this lease cannot be read."))
+                    return
+                await asyncio.sleep(WATCH_SECONDS)
+                continue
+            if not state.is_open:
+                await self._close(connection, _why_closed(state))
+                return
+            if not login.is_test:
+                self._warn(state, warned)
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def _record(self, login: Login) -> None:
+        try:
+            await asyncio.to_thread(logins.record_login, key_id=login.key_id, address=self._address)
+        except Exception:
+            log.exception("ssh_login_not_recorded", lease=login.lease_id)
+
+    def _warn(self, state: Standing, warned: set[int]) -> None:
+        """Once per threshold and session; a session that begins after both hears one warning, not two."""
+        if state.ends_at is None or not self.sessions:
+            return
+        left = state.ends_at - state.now
+        due = [m for m in WARNING_MINUTES if left <= timedelta(minutes=m) and m not in warned]
+        if not due:
+            return
+        warned.update(m for m in WARNING_MINUTES if m >= min(due))
+        minutes = max(1, -(-int(left.total_seconds()) // 60))
+        self._tell(
+            ngettext(
+                "This lease ends in %(minutes)s minute, on %(end)s. Save what you need.",
+                "This lease ends in %(minutes)s minutes, on %(end)s. Save what you need.",
+                minutes,
+            )
+            % {"minutes": minutes, "end": screens.utc(state.ends_at)}
+        )
+
+    def _tell(self, sentence: str) -> None:
+        for session in list(self.sessions):
+            if session.is_started and not session.is_closing() and session.command is None:
+                session.stdout.write(f"\n*** {sentence}\n")
+
+    async def _close(self, connection: asyncssh.SSHServerConnection, sentence: str) -> None:
+        self._tell(sentence)
+        for session in list(self.sessions):
+            if session.is_started and not session.is_closing():
+                session.exit(1)
+        # One turn for the last words to leave before the connection goes.
+        await asyncio.sleep(0.05)
+        connection.disconnect(asyncssh.DISC_BY_APPLICATION, sentence)
+
+
+def _why_closed(state: Standing) -> str:
+    if state.ends_at is not None and state.now >= state.ends_at:
+        return _("lease ended, session closed")
+    if state.suspended:
+        return _("access is paused, session closed")
+    return _("access closed, session closed")
+
+
+async def start(*, host: str, port: int) -> asyncssh.SSHAcceptor:
+    """Listen. The caller closes what it gets."""
+    counters = Counters()
+    return await asyncssh.create_server(
+        lambda: Connection(counters),
+        host,
+        port,
+        server_host_keys=[settings.SSH_HOST_KEY_FILE],
+        server_version="AnchorGPU",
+        login_timeout=LOGIN_SECONDS,
+        keepalive_interval=30,
+        keepalive_count_max=3,
+        allow_scp=False,
+        sftp_factory=None,
+        agent_forwarding=False,
+        x11_forwarding=False,
+        gss_host=None,
+        window=64 * 1024,
+        max_pktsize=32 * 1024,
+        line_history=100,
+        max_line_length=shell.MAX_LINE,
+        config=None,
+    )

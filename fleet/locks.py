@@ -1,0 +1,109 @@
+"""Every lock of this app, by name. Order: owner, prefix, hold, lease, cards by key, reservations (docs/locking.md)."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import connection
+
+from core.locks import mark
+from fleet.lifecycle import ReservationStatus
+from fleet.models import Card, Hold, Lease, Node, Reservation, SimulatedMachine
+
+
+def _advisory(key: str) -> None:
+    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+
+
+def lock_owner(owner: str) -> None:
+    """Serialise the counting of holds of one owner until the transaction ends."""
+    _advisory(f"fleet.owner:{owner}")
+
+
+def lock_prefix(prefix: str) -> None:
+    """Serialise the counting of holds of one network prefix until the transaction ends."""
+    _advisory(f"fleet.prefix:{prefix}")
+
+
+def candidate_cards_for_update(*, accelerator_id: int) -> list[Card]:
+    """All cards of one accelerator that may be sold, in key order. The weakest lock that excludes a rival."""
+    return list(
+        Card.objects.filter(
+            node__accelerator_id=accelerator_id, node__in_service=True, in_service=True, healthy=True
+        )
+        .select_related("node")
+        .order_by("pk")
+        .select_for_update(of=("self",), no_key=True)
+    )
+
+
+def cards_for_update(card_ids: Iterable[int]) -> list[Card]:
+    """Named cards in key order."""
+    return list(
+        Card.objects.filter(pk__in=list(card_ids)).order_by("pk").select_for_update(of=("self",), no_key=True)
+    )
+
+
+def hold_for_update(ref: str) -> Hold | None:
+    """One hold by its order, or None."""
+    hold = Hold.objects.select_for_update(of=("self",)).filter(ref=ref).first()
+    return mark(hold) if hold is not None else None
+
+
+def overdue_holds_for_update(*, card_ids: Iterable[int], moment: datetime) -> list[Hold]:
+    """Open holds on these cards whose release time has passed. SKIP LOCKED: whoever works on one keeps it."""
+    ids = Reservation.objects.filter(
+        card_id__in=list(card_ids), status=ReservationStatus.HELD, hold__release_at__lte=moment
+    ).values("hold_id")
+    return [
+        mark(hold)
+        for hold in Hold.objects.filter(
+            pk__in=ids, committed_at=None, released_at=None, release_at__lte=moment
+        )
+        .order_by("pk")
+        .select_for_update(of=("self",), skip_locked=True)
+    ]
+
+
+def reservations_for_update(hold: Hold) -> list[Reservation]:
+    """The living reservations of one hold, in key order."""
+    return [
+        mark(row)
+        for row in Reservation.objects.filter(hold=hold)
+        .exclude(status=ReservationStatus.RELEASED)
+        .order_by("pk")
+        .select_for_update(of=("self",))
+    ]
+
+
+def lease_for_update(lease_id: int) -> Lease:
+    """One lease with its hold."""
+    return mark(Lease.objects.select_for_update(of=("self",)).select_related("hold").get(pk=lease_id))
+
+
+def lease_of_order_for_update(order_ref: str) -> Lease | None:
+    """The lease of an order, or None where it was never paid."""
+    lease = (
+        Lease.objects.select_for_update(of=("self",))
+        .select_related("hold")
+        .filter(order_ref=order_ref)
+        .first()
+    )
+    return mark(lease) if lease is not None else None
+
+
+def node_for_update(node_id: int) -> Node:
+    """One node."""
+    return Node.objects.select_for_update(of=("self",)).get(pk=node_id)
+
+
+def lock_simulated_engine() -> None:
+    """Serialise what the simulated engine grants, as one controller does; alone in the engine's transactions."""
+    _advisory("fleet.simulated_engine")
+
+
+def machine_for_update(lease_id: int) -> SimulatedMachine | None:
+    """The simulated engine's record of one lease, or None. Only fleet.providers.simulated calls this."""
+    return SimulatedMachine.objects.select_for_update(of=("self",)).filter(lease_id=lease_id).first()

@@ -1,0 +1,99 @@
+"""Mails about the order and its lease. Each is a row with a key, so that none goes out twice."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from core.mail import queue_mail
+from fleet.models import Lease
+from orders.models import Order
+
+
+def placed(order: Order) -> None:
+    _queue(order, "placed", _subject(order, "placed"), {})
+
+
+def paid(order: Order, *, ready_by: datetime) -> None:
+    _queue(order, "paid", _subject(order, "paid"), {"ready_by": ready_by})
+
+
+def ready(order: Order, lease: Lease) -> None:
+    _queue(order, "ready", _subject(order, "ready"), {"lease": lease})
+
+
+def late(order: Order, lease: Lease) -> None:
+    _queue(order, "late", _subject(order, "late"), {"lease": lease})
+
+
+def expired(order: Order) -> None:
+    _queue(order, "expired", _subject(order, "expired"), {})
+
+
+def no_capacity(order: Order) -> None:
+    _queue(order, "no_capacity", _subject(order, "no_capacity"), {})
+
+
+def cancelled(order: Order, *, paid: bool) -> None:
+    _queue(order, "cancelled", _subject(order, "cancelled"), {"paid": paid})
+
+
+def suspended(order: Order, lease: Lease) -> None:
+    key = f"suspended-{int(lease.suspended_at.timestamp())}" if lease.suspended_at else "suspended"
+    _queue(order, "suspended", _subject(order, "suspended"), {"lease": lease}, key=key)
+
+
+def resumed(order: Order, lease: Lease) -> None:
+    key = f"resumed-{int(lease.suspended_at.timestamp())}" if lease.suspended_at else "resumed"
+    _queue(order, "resumed", _subject(order, "resumed"), {"lease": lease}, key=key)
+
+
+def ended(order: Order, lease: Lease) -> None:
+    _queue(order, "ended", _subject(order, "ended"), {"lease": lease})
+
+
+def failed(order: Order) -> None:
+    _queue(order, "failed", _subject(order, "failed"), {})
+
+
+def _subject(order: Order, kind: str) -> str:
+    with translation.override(order.mail_language):
+        subjects = {
+            "placed": _("Order %(order)s: cards held, waiting for your transfer"),
+            "paid": _("Order %(order)s: payment final"),
+            "ready": _("Order %(order)s: access ready"),
+            "late": _("Order %(order)s: delivery is late"),
+            "expired": _("Order %(order)s: the hold ended"),
+            "no_capacity": _("Order %(order)s: your money arrived, the cards are gone"),
+            "cancelled": _("Order %(order)s: cancelled"),
+            "suspended": _("Order %(order)s: access paused"),
+            "resumed": _("Order %(order)s: access is back"),
+            "ended": _("Order %(order)s: term ended, disks wiped"),
+            "failed": _("Order %(order)s: could not be delivered"),
+        }
+        return subjects[kind] % {"order": order.public_id}
+
+
+def _queue(order: Order, kind: str, subject: str, facts: dict[str, Any], *, key: str = "") -> None:
+    with translation.override(order.mail_language):
+        text = render_to_string(
+            f"mail/order_{kind}.txt",
+            {
+                "order": order,
+                "quote": order.quote,
+                "url": settings.SITE_URL + order.get_absolute_url(),
+                "simulated": settings.PROVIDER == "simulated",
+                **facts,
+            },
+        )
+    queue_mail(
+        key=f"order:{order.pk}:{key or kind}",
+        to=order.mail_to,
+        language=order.mail_language,
+        subject=subject,
+        text=text,
+        order_ref=order.public_id,
+    )

@@ -1,0 +1,161 @@
+"""The steps of a purchase, read from the pages as a buyer reads them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from shop.demo_buyer.browser import Browser, Page, PageError
+from shop.demo_buyer.login import Target
+
+# The local chain is final after about four seconds; preparation takes some more.
+FINAL_SECONDS, READY_SECONDS = 120, 300
+POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is bought; without `lot` the cheapest that is free for the term."""
+
+    lot: str | None
+    lots: int
+    days: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A lot of the catalogue and its price as shown."""
+
+    lot: str
+    accelerator: str
+    amount: Decimal
+
+
+def find_lot(browser: Browser, wish: Wish) -> Found:
+    """The wished lot, or the cheapest of which enough is free. Raises PageError where there is none."""
+    page = browser.get("/en/catalog/")
+    offers = _cheapest_offers(page, wish.days)
+    if not offers:
+        raise PageError(f"The catalogue has no price for a term of {wish.days} days.")
+    if wish.lot is not None:
+        slug = wish.lot.rpartition("x")[0]
+        return Found(lot=wish.lot, accelerator=slug, amount=Decimal(0))
+    for offer in offers:
+        if _free(browser, offer, wish.days) >= wish.lots:
+            return offer
+    raise PageError(f"{wish.lots} lots of no accelerator are free for {wish.days} days.")
+
+
+def _cheapest_offers(page: Page, days: int) -> list[Found]:
+    offers = [
+        Found(
+            lot=node.attributes["data-lot"],
+            accelerator=node.attributes["data-lot"].rpartition("x")[0],
+            amount=Decimal(node.attributes["data-amount"]),
+        )
+        for node in page.with_attribute("data-amount")
+        if node.attributes.get("data-days") == str(days)
+    ]
+    return sorted(offers, key=lambda offer: offer.amount)
+
+
+def _free(browser: Browser, offer: Found, days: int) -> int:
+    page = browser.get(f"/en/catalog/{offer.accelerator}/?days={days}")
+    for node in page.with_attribute("data-free"):
+        if node.attributes.get("data-free-lot") == offer.lot:
+            return int(node.attributes["data-free"])
+    return 0
+
+
+def make_quote(browser: Browser, wish: Wish, found: Found) -> Page:
+    """The page of the frozen quote."""
+    page = browser.get(f"/en/catalog/{found.accelerator}/?days={wish.days}&lot={found.lot}")
+    form = page.form_to(f"/catalog/{found.accelerator}/")
+    return _next(
+        browser.submit(page, form, lot=found.lot, lots=str(wish.lots), days=str(wish.days)), "/quotes/"
+    )
+
+
+def place_order(browser: Browser, quote: Page, public_key: str) -> Page:
+    """The order page."""
+    form = quote.form_to("/order/")
+    answer = browser.submit(
+        quote,
+        form,
+        name="Demo Buyer",
+        email="demo-buyer@example.com",
+        ssh_keys=public_key,
+        accept_terms="on",
+    )
+    return _next(answer, "/orders/")
+
+
+def pay(browser: Browser, order: Page) -> Page:
+    """Let the demo wallet send what is due."""
+    return _next(browser.submit(order, order.form_to("/demo-pay/")), "/orders/")
+
+
+def claim(browser: Browser, order: Page) -> Page:
+    """Press "I have paid". Once the money was seen the button is gone and nothing is left to do."""
+    page = browser.get(order.url)
+    try:
+        form = page.form_to("/claim/")
+    except PageError:
+        return page
+    return _next(browser.submit(page, form), "/orders/")
+
+
+def wait_until_final(browser: Browser, order: Page) -> Page:
+    """Until the page shows that the payment is final."""
+    return _wait(browser, order, _is_final, FINAL_SECONDS, "the payment to be final")
+
+
+def wait_until_ready(browser: Browser, order: Page) -> Page:
+    """Until the page shows the login."""
+    return _wait(browser, order, lambda page: bool(_user(page)), READY_SECONDS, "access")
+
+
+def target_of(page: Page) -> Target:
+    """The login as the page shows it."""
+    values = {
+        node.attributes["data-access"]: node.text.strip() for node in page.with_attribute("data-access")
+    }
+    return Target(
+        host=values["host"],
+        port=int(values["port"]),
+        user=values["user"],
+        known_hosts_line=page.by_id("known-hosts"),
+    )
+
+
+def _is_final(page: Page) -> bool:
+    """The step "final" of the progress bar is done."""
+    return any(
+        (node.attributes["data-step"], node.attributes.get("data-state")) == ("final", "done")
+        for node in page.with_attribute("data-step")
+    )
+
+
+def _user(page: Page) -> str:
+    return next(
+        (n.text.strip() for n in page.with_attribute("data-access") if n.attributes["data-access"] == "user"),
+        "",
+    )
+
+
+def _wait(browser: Browser, order: Page, done: Callable[[Page], bool], seconds: int, what: str) -> Page:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        page = browser.get(order.url)
+        if page.status == 200 and done(page):
+            return page
+        time.sleep(POLL_SECONDS)
+    raise PageError(f"Waited {seconds} s for {what} in vain: {order.url}")
+
+
+def _next(page: Page, part: str) -> Page:
+    """The page that a step leads to. Raises PageError with what the shop said instead."""
+    if page.status != 200 or part not in urlsplit(page.url).path:
+        raise PageError(f"The shop answered {page.status}: {page.said()}")
+    return page

@@ -1,0 +1,84 @@
+"""Contact, keys, payment and terms: the acceptance of a quote."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from billing.offers import CryptoOffer
+from billing.services.checkout import CryptoChoice
+from core.errors import Refusal
+from fleet.keys import MAX_TEXT
+from shop.forms.refused import show_refusal
+
+FIELDS = {
+    "contact.name": "name",
+    "contact.email": "email",
+    "contact.company": "company",
+    "ssh_keys": "ssh_keys",
+    "pay_with": "pay_with",
+    "accept_terms": "accept_terms",
+}
+
+
+class CheckoutForm(forms.Form):
+    """Bounds and forms are those of the services; here only what a browser can help with."""
+
+    name = forms.CharField(label=_("Name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    email = forms.CharField(
+        label=_("E-mail"),
+        help_text=_("For the link to your order and the reminders before the end. Nothing else."),
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    company = forms.CharField(
+        label=_("Organisation"),
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
+    )
+    ssh_keys = forms.CharField(
+        label=_("SSH public key"),
+        required=False,
+        help_text=_(
+            "One line that starts with its type, such as ssh-ed25519, for example from "
+            "~/.ssh/id_ed25519.pub. Several keys: one a line. Never the private key."
+        ),
+        widget=forms.Textarea(
+            attrs={"class": "mono", "rows": 4, "spellcheck": "false", "autocomplete": "off"}
+        ),
+    )
+    ssh_key_file = forms.FileField(label=_("Or a file with the public key"), required=False)
+    pay_with = forms.CharField(label=_("Pay with"), max_length=100)
+    accept_terms = forms.BooleanField(
+        label=_("I accept the terms"), error_messages={"required": _("The terms must be accepted.")}
+    )
+    replaces = forms.RegexField(r"^ord_[0-9A-Z]{20,40}$", required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, offers: Sequence[CryptoOffer] = (), **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        self.offers = offers
+        if len(offers) == 1:
+            self.fields["pay_with"].initial = choice_value(offers[0])
+
+    def key_text(self) -> str:
+        """Typed keys and those of the file, one text."""
+        upload = self.cleaned_data.get("ssh_key_file")
+        if upload is None:
+            return str(self.cleaned_data["ssh_keys"])
+        # One byte more than is allowed, so that the service refuses what is too long.
+        from_file = upload.read(MAX_TEXT + 1).decode("utf-8", errors="replace").replace("\x00", "\ufffd")
+        return f"{self.cleaned_data['ssh_keys']}\n{from_file}"
+
+    def crypto_choice(self) -> CryptoChoice:
+        network, _separator, asset = str(self.cleaned_data["pay_with"]).partition(":")
+        return CryptoChoice(network=network, asset=asset)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Show a refusal beside the field that it names."""
+        show_refusal(self, refusal, fields=FIELDS)
+
+
+def choice_value(offer: CryptoOffer) -> str:
+    """The value of a way of paying in the form."""
+    return f"{offer.network.slug}:{offer.asset.symbol}"

@@ -1,0 +1,1 @@
+"""What a page shows, put together from rows before a template sees it."""

@@ -1,0 +1,168 @@
+"""Everything that the page of an order shows, in one frozen value."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from django.utils.translation import gettext as _
+
+from billing import selectors as billing
+from billing.selectors import PaymentState, TransferSeen
+from billing.services.demo_pay import demo_pay_offered
+from core import clock
+from fleet import selectors as fleet
+from fleet.models import Lease
+from fleet.selectors import Access
+from orders.lifecycle import BEFORE_START
+from orders.models import Order
+from shop.pages.notices import Notice, notices_for
+from shop.pages.phase import MOVING, OPEN_TO_MONEY, SLOW, Phase, phase_of
+from shop.pages.timeline import Entry, timeline_of
+from shop.pages.wording import Situation, Words, live_sentence, words_for
+from shop.qr import qr_path
+
+FAST_SECONDS, SLOW_SECONDS = 5, 30
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the progress bar; `state` is done, current or ahead."""
+
+    name: str
+    title: str
+    note: str
+    at: datetime | None
+    state: str
+
+
+@dataclass(frozen=True)
+class OrderPage:
+    """`mark` changes when more than the live part must be drawn anew; `poll_seconds` 0: it stays."""
+
+    order: Order
+    payment: PaymentState | None
+    lease: Lease | None
+    access: Access | None
+    phase: Phase
+    words: Words
+    sentence: str
+    steps: list[Step]
+    notices: list[Notice]
+    transfers: tuple[TransferSeen, ...]
+    timeline: list[Entry]
+    seconds_left: int
+    term_left: timedelta
+    mark: str
+    poll_seconds: int
+    qr: str
+    qr_size: int
+    asks_for_money: bool
+    may_claim: bool
+    may_change: bool
+    may_cancel: bool
+    demo_pay: bool
+
+    @property
+    def ssh_command(self) -> str:
+        """What is typed to log in."""
+        return f"ssh -p {self.access.port} {self.access.user}@{self.access.host}" if self.access else ""
+
+    @property
+    def ssh_config(self) -> str:
+        """A block for ~/.ssh/config; the host key is pinned by the known_hosts line beside it."""
+        if self.access is None:
+            return ""
+        access = self.access
+        return (
+            f"Host anchor-{access.user}\n"
+            f"    HostName {access.host}\n"
+            f"    Port {access.port}\n"
+            f"    User {access.user}\n"
+            "    IdentityFile ~/.ssh/id_ed25519\n"
+            "    IdentitiesOnly yes\n"
+            "    StrictHostKeyChecking yes\n"
+        )
+
+
+def order_page(order: Order) -> OrderPage:
+    """Compose the page. At most a dozen queries, whatever the order's state."""
+    payment = billing.payment_state(order)
+    lease = fleet.lease_of_order(order.public_id)
+    phase = phase_of(order, payment, lease)
+    access = fleet.access_of_order(order.public_id) if phase == Phase.ACTIVE else None
+    asks = phase in OPEN_TO_MONEY
+    path, side = qr_path(payment.address) if payment is not None and asks else ("", 0)
+    moment = clock.now()
+    ends_at = lease.ends_at if lease else None
+    return OrderPage(
+        order=order,
+        payment=payment,
+        lease=lease,
+        access=access,
+        phase=phase,
+        words=words_for(phase, Situation(order, payment, lease)),
+        sentence=live_sentence(phase, payment) if payment else "",
+        steps=_steps(order, payment, lease, phase),
+        notices=notices_for(order, payment, lease, phase),
+        transfers=billing.transfers_seen(order) if payment and _has_money(payment) else (),
+        timeline=timeline_of(order.public_id),
+        seconds_left=max(0, int((order.hold_expires_at - moment).total_seconds())),
+        term_left=max(ends_at - moment, timedelta(0)) if ends_at else timedelta(0),
+        mark=_mark(order, payment, lease, phase),
+        poll_seconds=_poll_seconds(phase),
+        qr=path,
+        qr_size=side,
+        asks_for_money=asks,
+        may_claim=phase in OPEN_TO_MONEY or phase in (Phase.CHECKING, Phase.EXPIRED, Phase.CANCELLED),
+        may_change=asks and payment is not None and not _has_money(payment),
+        may_cancel=order.status in BEFORE_START and phase not in (Phase.SEEN, Phase.FINAL),
+        demo_pay=asks and payment is not None and demo_pay_offered(payment.chain_id),
+    )
+
+
+def _has_money(payment: PaymentState) -> bool:
+    return bool(payment.received) or bool(payment.flags)
+
+
+def _mark(order: Order, payment: PaymentState | None, lease: Lease | None, phase: Phase) -> str:
+    """Of what changes the page as a whole. The newest block is not in it: the live part shows that."""
+    parts: list[object] = [phase, order.status, lease.status if lease else ""]
+    if payment is not None:
+        parts += [payment.status, payment.flags, payment.received_units, payment.settled]
+        parts.append(payment.chain_silent_since is None)
+    return sha256("|".join(str(part) for part in parts).encode()).hexdigest()[:16]
+
+
+def _poll_seconds(phase: Phase) -> int:
+    if phase in MOVING:
+        return FAST_SECONDS
+    return SLOW_SECONDS if phase in SLOW else 0
+
+
+def _steps(order: Order, payment: PaymentState | None, lease: Lease | None, phase: Phase) -> list[Step]:
+    """The way of an order that goes well. What ended otherwise shows the steps that it reached."""
+    ready_at = lease.ready_at if lease else None
+    preparing_at = (lease.preparing_at or lease.reserved_at) if lease else None
+    reached = [
+        ("ordered", _("Ordered"), "", order.placed_at),
+        ("seen", _("Seen"), _("no transfer seen"), payment.first_seen_at if payment else None),
+        ("final", _("Final"), _("block can no longer change"), payment.settled_at if payment else None),
+        ("preparing", _("Preparing"), _("your cards are tested"), preparing_at),
+        ("access", _("Access"), _("the term starts"), ready_at),
+        ("end", _("End"), _("disks are wiped"), lease.wiped_at if lease else None),
+    ]
+    # Preparing is done when access is there; before that it is what happens now.
+    done = [row[3] is not None for row in reached]
+    done[3] = ready_at is not None
+    goes_on = phase in MOVING or phase in (Phase.ACTIVE, Phase.ENDING, Phase.SUSPENDED)
+    current = done.index(False) if goes_on and False in done else -1
+    return [
+        Step(
+            name=name,
+            title=title,
+            note=note,
+            at=at if done[number] else None,
+            state="done" if done[number] else "current" if number == current else "ahead",
+        )
+        for number, (name, title, note, at) in enumerate(reached)
+    ]

@@ -1,0 +1,88 @@
+"""The lines of a frozen quote in the reader's language; the figures are those that were signed."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from catalog.pricing import KIND_LOT, KIND_OPTION, KIND_TAX
+from core.formats import amount_text, percent_text
+from orders.models import Quote
+
+
+@dataclass(frozen=True)
+class QuoteLine:
+    """One line as it is read; `detail` explains the amount."""
+
+    label: str
+    detail: str
+    quantity: str
+    amount: Decimal
+
+
+def lines_of(quote: Quote) -> list[QuoteLine]:
+    """Lot and option lines; tax stands below the subtotal."""
+    makers = {KIND_LOT: _lot_line, KIND_OPTION: _option_line}
+    return [makers[line["kind"]](line) for line in quote.lines if line["kind"] in makers]
+
+
+def tax_text(quote: Quote) -> str:
+    """The rate and where it comes from."""
+    line = next((line for line in quote.lines if line["kind"] == KIND_TAX), None)
+    if line is None:
+        return ""
+    rate = percent_text(Decimal(line["facts"]["rate"]))
+    if line["facts"]["treatment"] == "demo":
+        return _("%(rate)s, none is charged in this demo") % {"rate": rate}
+    return rate
+
+
+def saving_of(quote: Quote) -> Decimal:
+    """What the term takes off the list price: a text, never a line."""
+    line = next(line for line in quote.lines if line["kind"] == KIND_LOT)
+    return Decimal(line["facts"]["list_amount"]) * int(line["quantity"]) - Decimal(line["amount"])
+
+
+def _lot_line(line: dict[str, Any]) -> QuoteLine:
+    facts = line["facts"]
+    cards = int(facts["cards"])
+    label = ngettext("%(name)s, lot of %(count)d card", "%(name)s, lot of %(count)d cards", cards) % {
+        "name": facts["name"],
+        "count": cards,
+    }
+    words = {
+        "cards": ngettext("%(count)d card", "%(count)d cards", cards) % {"count": cards},
+        "hours": amount_text(Decimal(facts["hours"]), places=0),
+        "price": amount_text(Decimal(facts["card_hour_amount"]), places=None),
+        "discount": percent_text(Decimal(facts["discount"])),
+    }
+    if Decimal(facts["discount"]):
+        detail = _("%(cards)s × %(hours)s h × %(price)s, term discount %(discount)s") % words
+    else:
+        detail = _("%(cards)s × %(hours)s h × %(price)s") % words
+    return QuoteLine(
+        label=label,
+        detail=detail,
+        quantity=ngettext("%(count)d lot", "%(count)d lots", line["quantity"]) % {"count": line["quantity"]},
+        amount=Decimal(line["amount"]),
+    )
+
+
+def _option_line(line: dict[str, Any]) -> QuoteLine:
+    facts = line["facts"]
+    days = int(facts["days"])
+    unit_amount = amount_text(Decimal(line["unit_amount"]))
+    if facts["recurring"] == "true":
+        detail = ngettext(
+            "%(amount)s per unit for %(count)d day", "%(amount)s per unit for %(count)d days", days
+        ) % {"amount": unit_amount, "count": days}
+    else:
+        detail = _("%(amount)s per unit, once") % {"amount": unit_amount}
+    return QuoteLine(
+        label=_(facts["name"]),
+        detail=detail,
+        quantity=f"{amount_text(line['quantity'], places=0)}\u00a0{_(facts['unit'])}",
+        amount=Decimal(line["amount"]),
+    )

@@ -1,0 +1,67 @@
+"""The specification table of an accelerator: each value as it is known, "not found" where it is not."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from catalog.models import Accelerator
+from core.formats import NO_BREAK, amount_text
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One row. `text` None is "not found"."""
+
+    term: str
+    text: str | None
+
+
+def specs_of(accelerator: Accelerator) -> list[Spec]:
+    """Rows of the table, per card, rates dense. 0 is "none": the hardware has no such unit."""
+    memory = _measured(accelerator.memory_gb, "GB")
+    if memory is not None and accelerator.memory_type:
+        memory = f"{memory} {accelerator.memory_type}"
+    rows = [
+        Spec(_("Memory"), memory),
+        Spec(_("Memory that a program can use"), _measured(accelerator.usable_gib, "GiB")),
+        Spec(_("Memory bandwidth"), _measured(accelerator.bandwidth_gb_s, "GB/s")),
+        Spec(_("bf16, dense"), _measured(accelerator.bf16_dense_tflops, "TFLOPS")),
+        Spec(_("fp8, dense"), _measured(accelerator.fp8_dense_tflops, "TFLOPS")),
+        Spec(_("fp4, dense"), _measured(accelerator.fp4_dense_tflops, "TFLOPS")),
+        Spec(_("Card to card"), _link(accelerator)),
+        Spec(_("Board power"), _measured(accelerator.board_power_w, "W")),
+        Spec(_("Architecture"), accelerator.architecture),
+        Spec(_("Build target"), accelerator.target),
+        Spec(_("Host"), accelerator.host_arch),
+        Spec(_("Software, at least"), _minimum(accelerator)),
+    ]
+    return rows + [
+        Spec(_("Cores: %(kind)s") % {"kind": kind}, None if count is None else amount_text(count, places=0))
+        for kind, count in sorted(accelerator.cores.items())
+    ]
+
+
+def _measured(value: int | Decimal | None, unit: str) -> str | None:
+    if value is None:
+        return None
+    if value == 0:
+        return _("none")
+    shown = value.normalize() if isinstance(value, Decimal) else value
+    return f"{amount_text(shown, places=None)}{NO_BREAK}{unit}"
+
+
+def _link(accelerator: Accelerator) -> str | None:
+    if accelerator.link is None:
+        return None
+    rate = _measured(accelerator.link_gb_s, "GB/s")
+    return f"{accelerator.link}, {rate}" if rate else accelerator.link
+
+
+def _minimum(accelerator: Accelerator) -> str | None:
+    if accelerator.stack_minimum is None:
+        return None
+    text = f"{accelerator.stack} {accelerator.stack_minimum}"
+    if accelerator.driver_minimum is None:
+        return text
+    return _("%(stack)s, driver %(driver)s") % {"stack": text, "driver": accelerator.driver_minimum}

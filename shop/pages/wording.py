@@ -1,0 +1,292 @@
+"""Heading, badge and first sentence of an order page, by phase: what holds, what comes, who acts next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from billing.selectors import PaymentState
+from core.formats import instant_text, token_text
+from fleet.models import Lease
+from orders.models import Order
+from shop.pages.phase import Phase
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the sentences are made from."""
+
+    order: Order
+    payment: PaymentState | None
+    lease: Lease | None
+
+    @property
+    def cards(self) -> int:
+        return self.order.quote.lots * self.order.quote.lot.cards
+
+    @property
+    def accelerator(self) -> str:
+        return self.order.quote.lot.accelerator.name
+
+    @property
+    def hold_end(self) -> str:
+        return instant_text(self.order.hold_expires_at, style="time")
+
+
+@dataclass(frozen=True)
+class Words:
+    """`tone` and `icon` dress the badge."""
+
+    heading: str
+    badge: str
+    tone: str
+    icon: str
+    lede: str
+
+
+def words_for(phase: Phase, situation: Situation) -> Words:
+    """The words of a phase in the active language."""
+    return _MAKERS[phase](situation)
+
+
+def _amount(situation: Situation) -> dict[str, str]:
+    payment = situation.payment
+    if payment is None:
+        return {"amount": "", "asset": "", "due": "", "received": ""}
+    return {
+        "amount": token_text(payment.amount),
+        "due": token_text(payment.still_due),
+        "received": token_text(payment.received),
+        "asset": payment.asset,
+    }
+
+
+def _cards_held(situation: Situation) -> str:
+    return ngettext(
+        "%(count)d card %(name)s is off sale for you until %(time)s.",
+        "%(count)d cards %(name)s are off sale for you until %(time)s.",
+        situation.cards,
+    ) % {"count": situation.cards, "name": situation.accelerator, "time": situation.hold_end}
+
+
+def _paying(situation: Situation) -> Words:
+    return Words(
+        heading=_("Pay %(amount)s %(asset)s") % _amount(situation),
+        badge=_("Waiting for your transfer"),
+        tone="info",
+        icon="clock",
+        lede=_cards_held(situation),
+    )
+
+
+def _partial(situation: Situation) -> Words:
+    return Words(
+        heading=_("%(due)s %(asset)s are still missing") % _amount(situation),
+        badge=_("Paid in part"),
+        tone="warn",
+        icon="warn",
+        lede=_("What you sent has arrived and is yours. The cards stay held until %(time)s.")
+        % {"time": situation.hold_end},
+    )
+
+
+def _seen(situation: Situation) -> Words:
+    return Words(
+        heading=_("Your transfer is seen"),
+        badge=_("Seen, not final"),
+        tone="info",
+        icon="half",
+        lede=_("%(received)s %(asset)s are in a block that can still change. Nothing is left for you to do.")
+        % _amount(situation),
+    )
+
+
+def _final(situation: Situation) -> Words:
+    return Words(
+        heading=_("Payment final"),
+        badge=_("Final"),
+        tone="good",
+        icon="check",
+        lede=_("%(received)s %(asset)s have arrived for good. Your cards are prepared next.")
+        % _amount(situation),
+    )
+
+
+def _checking(situation: Situation) -> Words:
+    return Words(
+        heading=_("The time to pay is up"),
+        badge=_("Time is up"),
+        tone="warn",
+        icon="clock",
+        lede=_(
+            "We still look for money that was sent by %(time)s. If your transfer is on its way, "
+            "it will appear here."
+        )
+        % {"time": situation.hold_end},
+    )
+
+
+def _preparing(situation: Situation) -> Words:
+    ready_by = instant_text(situation.lease.ready_by) if situation.lease else ""
+    return Words(
+        heading=_("Your cards are being prepared"),
+        badge=_("Preparing"),
+        tone="info",
+        icon="half",
+        lede=_(
+            "The payment is final. Access works by %(time)s at the latest; otherwise a full refund is due."
+        )
+        % {"time": ready_by},
+    )
+
+
+def _late(situation: Situation) -> Words:
+    promised = instant_text(situation.lease.ready_by) if situation.lease else ""
+    return Words(
+        heading=_("Your cards are not ready yet"),
+        badge=_("Late"),
+        tone="warn",
+        icon="clock",
+        lede=_(
+            "They were promised for %(time)s. We go on preparing them; you may cancel and get all of it back."
+        )
+        % {"time": promised},
+    )
+
+
+def _suspended(situation: Situation) -> Words:
+    return Words(
+        heading=_("Your access is paused"),
+        badge=_("Payment reversed"),
+        tone="bad",
+        icon="refund",
+        lede=_(
+            "The network took back the block with your transfer. It usually returns by itself. "
+            "Your cards and data are kept. Do not pay twice."
+        ),
+    )
+
+
+def _active(situation: Situation) -> Words:
+    ends_at = situation.lease.ends_at if situation.lease else None
+    return Words(
+        heading=_("Access ready, term started"),
+        badge=_("Active"),
+        tone="good",
+        icon="check",
+        lede=_("Your access works until %(time)s.") % {"time": instant_text(ends_at) if ends_at else ""},
+    )
+
+
+def _ending(situation: Situation) -> Words:
+    ends_at = situation.lease.ends_at if situation.lease else None
+    return Words(
+        heading=_("The term has ended"),
+        badge=_("Being wiped"),
+        tone="info",
+        icon="wipe",
+        lede=_("Access ended at %(time)s. The disks are being wiped; we confirm it here.")
+        % {"time": instant_text(ends_at) if ends_at else ""},
+    )
+
+
+def _ended(situation: Situation) -> Words:
+    wiped_at = situation.lease.wiped_at if situation.lease else None
+    lede = (
+        _("Wiped on %(time)s. Nothing of yours remains on these machines.") % {"time": instant_text(wiped_at)}
+        if wiped_at
+        else _("Access is closed.")
+    )
+    return Words(heading=_("The term has ended"), badge=_("Ended"), tone="", icon="ring", lede=lede)
+
+
+def _expired(situation: Situation) -> Words:
+    payment = situation.payment
+    if payment is not None and payment.received:
+        lede = _(
+            "%(received)s %(asset)s arrived and are yours. A person decides with you what happens with them."
+        ) % _amount(situation)
+    else:
+        lede = _("Nothing was charged. If your transfer is on its way, it will appear here.")
+    return Words(
+        heading=_("The hold ended at %(time)s") % {"time": situation.hold_end},
+        badge=_("Expired"),
+        tone="",
+        icon="ring",
+        lede=lede,
+    )
+
+
+def _no_capacity(situation: Situation) -> Words:
+    return Words(
+        heading=_("Your money arrived, the cards are gone"),
+        badge=_("Your choice is needed"),
+        tone="warn",
+        icon="warn",
+        lede=_(
+            "%(received)s %(asset)s arrived and are yours. You get another lot at the same price or all of "
+            "it back; a person settles it with you."
+        )
+        % _amount(situation),
+    )
+
+
+def _cancelled(situation: Situation) -> Words:
+    payment = situation.payment
+    if payment is not None and payment.received:
+        lede = _(
+            "%(received)s %(asset)s are due back to you. A person sends them; it appears here."
+        ) % _amount(situation)
+    else:
+        lede = _("Nothing was charged and the cards are on sale again.")
+    return Words(heading=_("Order cancelled"), badge=_("Cancelled"), tone="", icon="ring", lede=lede)
+
+
+def _failed(situation: Situation) -> Words:
+    return Words(
+        heading=_("The order could not be delivered"),
+        badge=_("Failed"),
+        tone="bad",
+        icon="stop",
+        lede=_("A full refund is due to you: %(received)s %(asset)s. A person sends it; it appears here.")
+        % _amount(situation),
+    )
+
+
+_MAKERS: dict[Phase, Callable[[Situation], Words]] = {
+    Phase.PAYING: _paying,
+    Phase.PARTIAL: _partial,
+    Phase.SEEN: _seen,
+    Phase.FINAL: _final,
+    Phase.CHECKING: _checking,
+    Phase.PREPARING: _preparing,
+    Phase.LATE: _late,
+    Phase.SUSPENDED: _suspended,
+    Phase.ACTIVE: _active,
+    Phase.ENDING: _ending,
+    Phase.ENDED: _ended,
+    Phase.EXPIRED: _expired,
+    Phase.NO_CAPACITY: _no_capacity,
+    Phase.CANCELLED: _cancelled,
+    Phase.FAILED: _failed,
+}
+
+
+def live_sentence(phase: Phase, payment: PaymentState) -> str:
+    """The one sentence that says what the chain shows now."""
+    if phase == Phase.PARTIAL:
+        return _("%(received)s %(asset)s have arrived.") % {
+            "received": token_text(payment.received),
+            "asset": payment.asset,
+        }
+    if phase == Phase.SEEN:
+        return _("Your transfer is in a block. It is final as soon as that block can no longer change.")
+    if phase == Phase.CHECKING:
+        return _("The time is up. We are still checking the blocks up to that moment.")
+    if payment.received:
+        return _("%(received)s %(asset)s have arrived.") % {
+            "received": token_text(payment.received),
+            "asset": payment.asset,
+        }
+    return _("No transfer seen yet.")

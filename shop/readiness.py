@@ -1,0 +1,131 @@
+"""Whether the shop can sell, part by part, from rows: the web process asks no chain and no worker."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from billing import offers, pool
+from billing.models import ChainState
+from core import clock
+from core.models import SweepRun
+
+# A worker makes a round every few seconds; three times the slowest of these sweeps, rounded up.
+CHAIN_MAX_AGE = timedelta(seconds=60)
+WORKER_MAX_AGE = timedelta(seconds=120)
+# The sweep that carries every event onward: without it nothing moves.
+WORKER_SWEEP = "outbox"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that the shop stands on. `blocks`: while it is red nobody should be sent here."""
+
+    name: str
+    ok: bool
+    blocks: bool
+    detail: str
+
+
+def readiness() -> dict[str, Any]:
+    """`status` is ready, degraded (all works, something is missing) or unready, with every part and why."""
+    parts = _parts()
+    if all(part.ok for part in parts):
+        status = "ready"
+    else:
+        status = "unready" if any(part.blocks and not part.ok for part in parts) else "degraded"
+    return {
+        "status": status,
+        "failing": [part.name for part in parts if not part.ok],
+        "parts": {part.name: asdict(part) for part in parts},
+    }
+
+
+def _parts() -> list[Part]:
+    database = _database()
+    if not database.ok:
+        return [database]
+    cache = _redis()
+    # Without the broker the worker stands still for a known reason, and pages sell on (DESIGN rule 8).
+    return [database, cache, *_rail(), _worker(blocks=cache.ok), *_stale_sweeps()]
+
+
+def _database() -> Part:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError as error:
+        return Part("database", False, True, type(error).__name__)
+    return Part("database", True, True, "")
+
+
+def _redis() -> Part:
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+    try:
+        client.ping()
+    except (redis.RedisError, OSError) as error:
+        return Part("redis", False, False, type(error).__name__)
+    finally:
+        client.close()
+    return Part("redis", True, False, "")
+
+
+def _rail() -> list[Part]:
+    """Each network, and whether at least one can be paid on."""
+    networks = offers.networks()
+    if not networks:
+        return []
+    states = {state.network: state for state in ChainState.objects.filter(network__in=list(networks))}
+    parts = [_network(slug, states.get(slug)) for slug in networks]
+    usable = [part.ok for part in parts]
+    parts.append(Part("crypto", any(usable), True, "" if any(usable) else "no network can be paid on"))
+    return parts
+
+
+def _network(slug: str, state: ChainState | None) -> Part:
+    name = f"network:{slug}"
+    if state is None or state.checked_at is None:
+        return Part(name, False, False, "never read")
+    if not state.offered:
+        return Part(name, False, False, state.problem or "not offered")
+    age = clock.system_now() - state.checked_at
+    if age > CHAIN_MAX_AGE:
+        return Part(name, False, False, f"last read {_seconds(age)} s ago")
+    ready = pool.ready_count(network=slug)
+    return Part(name, ready > 0, False, f"block {state.head_number}, {ready} addresses ready")
+
+
+def _worker(*, blocks: bool) -> Part:
+    run = SweepRun.objects.filter(name=WORKER_SWEEP).first()
+    if run is None or run.last_finished_at is None:
+        return Part("worker", False, blocks, "no sweep has run")
+    age = clock.system_now() - run.last_finished_at
+    return Part("worker", age <= WORKER_MAX_AGE, blocks, f"last sweep {_seconds(age)} s ago")
+
+
+def _stale_sweeps() -> list[Part]:
+    """Sweeps that fail or have stopped, by name; those that run well are one line."""
+    limit = clock.system_now() - WORKER_MAX_AGE
+    bad = [
+        Part(f"sweep:{run.name}", False, False, _why(run, limit))
+        for run in SweepRun.objects.order_by("name")
+        if run.name != WORKER_SWEEP and _why(run, limit)
+    ]
+    return bad or [Part("sweeps", True, False, "")]
+
+
+def _why(run: SweepRun, limit: datetime) -> str:
+    if run.last_error:
+        return run.last_error[:200]
+    # Some sweeps run once in minutes: only one that started and did not come back is stuck.
+    started, finished = run.last_started_at, run.last_finished_at
+    if started is not None and started < limit and (finished is None or finished < started):
+        return "started and did not finish"
+    return ""
+
+
+def _seconds(age: timedelta) -> int:
+    return int(age.total_seconds())

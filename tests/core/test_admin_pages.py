@@ -1,0 +1,187 @@
+"""Every page of the admin opens, hostile input breaks none, and what services own cannot be edited there."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import models
+from django.test import Client
+from django.urls import reverse
+
+from catalog.models import Accelerator, Option
+from core import decisions
+from core.admin_rows import ReadOnlyAdmin
+from core.mail import queue_mail
+from core.models import AuditEntry, SweepRun
+from partners.services.make_key import make_key
+from partners.services.make_partner import make_partner
+from tests import scenario
+from tests.core.desk import address
+
+MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
+OWNED = [model for model in MODELS if isinstance(admin.site._registry[model], ReadOnlyAdmin)]
+IDS = [model._meta.label for model in MODELS]
+# Rows that no buyer's path makes in a test.
+EMPTY_HERE = {"billing.DemoTransfer", "billing.AcceptedXpub", "fleet.SimulatedMachine", "auth.Group"}
+
+
+def page(model: type[models.Model], name: str, *args: Any) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{name}", args=args)
+
+
+@pytest.fixture
+def shop(db: None) -> None:
+    """At least one row of nearly everything."""
+    scenario.open_shop()
+    scenario.pay(scenario.order())
+    scenario.order()
+    partner = make_partner(name="Acme", slug="acme", mail="api@acme.example", actor="test")
+    make_key(partner_id=partner.pk, actor="test")
+    decisions.open_decision(kind="refund_due", subject="order:1")
+    queue_mail(key="k", to="a@example.com", language="en", subject="s", text="t")
+    SweepRun.objects.create(name="leases")
+
+
+def test_every_list_and_row_opens(shop: None, chief: Client) -> None:
+    for model in MODELS:
+        response = chief.get(page(model, "changelist"))
+        assert response.status_code == 200, model
+        row = model._default_manager.first()
+        if model._meta.label in EMPTY_HERE:
+            continue
+        assert row is not None, model
+        response = chief.get(address(row))
+        assert response.status_code == 200, model
+        assert b"{#" not in response.content
+        assert b"Delivery is simulated" in response.content
+
+
+def test_lists_make_no_query_per_row(shop: None, chief: Client, django_assert_max_num_queries: Any) -> None:
+    for model in MODELS:
+        with django_assert_max_num_queries(16):
+            chief.get(page(model, "changelist"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+def test_hostile_input_breaks_no_list(chief: Client, model: type[models.Model]) -> None:
+    for query in (
+        {"q": "\x00"},
+        {"q": "a" * 5000},
+        {"status": "\x00"},
+        {"status__exact": "\x00"},
+        {"id": "9" * 30},
+        {"p": "-1"},
+        {"p": "9" * 30},
+        {"o": "99.-99"},
+        {"nothing__here": "1"},
+    ):
+        assert chief.get(page(model, "changelist"), query).status_code in {200, 302, 400}, query
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+@pytest.mark.parametrize("object_id", ["a\x00b", "9" * 30, "-1", "2147483648", "none", "é"])
+def test_an_id_that_no_row_has_breaks_nothing(
+    chief: Client, model: type[models.Model], object_id: str
+) -> None:
+    path = page(model, "changelist") + f"{object_id}/change/"
+    assert chief.get(path).status_code in {302, 400, 404}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", OWNED, ids=[model._meta.label for model in OWNED])
+def test_what_services_own_can_be_neither_added_nor_changed_nor_deleted(
+    chief: Client, model: type[models.Model]
+) -> None:
+    assert chief.get(page(model, "add")).status_code == 403
+    assert chief.post(page(model, "add"), {}).status_code == 403
+
+
+def test_no_table_offers_a_delete_or_a_bulk_action(shop: None, chief: Client) -> None:
+    for model in MODELS:
+        site = admin.site._registry[model]
+        request = chief.get(page(model, "changelist")).wsgi_request
+        assert not site.has_delete_permission(request), model
+        assert site.get_actions(request) == {}, model
+        row = model._default_manager.first()
+        if row is not None:
+            assert chief.post(address(row, "delete"), {"post": "yes"}).status_code == 403, model
+
+
+def test_a_post_to_an_owned_row_changes_nothing(shop: None, chief: Client) -> None:
+    for model in OWNED:
+        row = model._default_manager.first()
+        if row is None:
+            continue
+        before = model._default_manager.filter(pk=row.pk).values().get()
+        assert chief.post(address(row), {"status": "ended", "serial": "x"}).status_code == 403, model
+        assert model._default_manager.filter(pk=row.pk).values().get() == before
+
+
+def test_secrets_stay_out_of_the_pages(shop: None, chief: Client) -> None:
+    order = admin.site._registry  # the registry knows the model without another import
+    model = next(found for found in order if found._meta.label == "orders.Order")
+    row: Any = model._default_manager.first()
+    assert row.token.encode() not in chief.get(address(row)).content
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "ru"])
+def test_a_time_carries_its_zone(chief: Client, language: str) -> None:
+    row = decisions.open_decision(kind="refund_due", subject="order:1")
+    page = chief.get(address(row), headers={"accept-language": language}).content.decode()
+    assert f"{row.opened_at:%Y-%m-%d %H:%M:%S} UTC" in page
+
+
+def option_form(option: Option, **changes: str) -> dict[str, str]:
+    values = {
+        "name": option.name,
+        "description": option.description,
+        "needs": option.needs,
+        "unit": option.unit,
+        "max_quantity": str(option.max_quantity),
+        "on_sale": "on",
+        "for_all_lots": "on",
+        "unit_amount": "1.00",
+    }
+    return values | changes
+
+
+@pytest.mark.parametrize("amount", ["-0.01", "-1", "1" + "0" * 30, "NaN", "abc"])
+def test_a_price_that_cannot_be_is_refused_by_the_form(shop: None, chief: Client, amount: str) -> None:
+    option = Option.objects.get(code="nvme-extra")
+    response = chief.post(address(option), option_form(option, unit_amount=amount))
+    assert response.status_code == 200
+    assert response.context["adminform"].form.errors["unit_amount"]
+    assert Option.objects.get(pk=option.pk).unit_amount == Decimal("1.20")
+
+
+def test_a_changed_figure_is_kept_with_who_and_what(shop: None, chief: Client) -> None:
+    option = Option.objects.get(code="nvme-extra")
+    response = chief.post(address(option), option_form(option, unit_amount="1.50"))
+    assert response.status_code == 302
+    entry = AuditEntry.objects.get(action="option.change")
+    assert entry.actor == "chief"
+    assert entry.before["unit_amount"].startswith("1.20")
+    assert entry.after["unit_amount"] == "1.50"
+
+
+@pytest.mark.parametrize("text", ['{"tensor": "\\u0000"}', '{"a\\u0000": 1}', '{"a": "\\ud800"}'])
+def test_json_that_cannot_be_stored_is_refused_by_the_form(shop: None, chief: Client, text: str) -> None:
+    row = Accelerator.objects.get(slug="b200-180")
+    response = chief.post(address(row), {"name": row.name, "cores": text})
+    assert response.status_code == 200
+    assert response.context["adminform"].form.errors["cores"]
+
+
+def test_the_admin_has_a_policy_without_third_parties(chief: Client) -> None:
+    policy = chief.get("/admin/")["Content-Security-Policy"]
+    assert "'unsafe-eval'" in policy
+    assert "http" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_who_is_not_staff_sees_the_login_only(db: None, client: Client) -> None:
+    for model in MODELS:
+        assert client.get(page(model, "changelist")).status_code == 302

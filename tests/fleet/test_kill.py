@@ -1,0 +1,99 @@
+"""S08 with real processes: a worker killed with SIGKILL at every point ends in one machine and one access."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from core.models import Event
+from fleet.models import AccessKey, Lease, SimulatedMachine
+from fleet.providers.simulated import SimulatedProvider
+from fleet.services.end import end_lease
+from fleet.services.sweep import due_leases, sweep_leases
+from fleet.services.work import CLAIM_SECONDS
+from tests.factories.fleet import make_lease, make_lot
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_login")]
+ROOT = Path(__file__).resolve().parents[2]
+Kill = Callable[[Lease, str], str]
+
+PREPARATION = [
+    *[
+        f"{when}:{verb}"
+        for verb in ("reserve", "prepare", "verify", "open_access")
+        for when in ("before", "after")
+    ],
+    "login",
+    *[f"commit:{number}" for number in (1, 2, 3, 4)],
+]
+TEARDOWN = ["before:end", "after:end", "before:wipe", "after:wipe", "commit:1", "commit:2"]
+
+
+@pytest.fixture
+def kill(transactional_db: None) -> Iterator[Kill]:
+    """A worker process on the test's database that is killed at the point; what became of it."""
+    url = urlsplit(os.environ["DATABASE_URL"])
+    database = url._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.fleet.killed_worker"],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": database},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+
+        def order(lease: Lease, point: str) -> str:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(f"{lease.pk} {point}\n")
+            process.stdin.flush()
+            while True:
+                line: str = process.stdout.readline().strip()
+                if line in {"alive", str(int(signal.SIGKILL)), ""}:
+                    return line
+
+        yield order
+
+
+def test_killed_at_every_step_of_preparation(kill: Kill, wait: Callable[[float], None]) -> None:
+    lot = make_lot(cards=1, nodes=(len(PREPARATION),))
+    leases = {point: make_lease(lot) for point in PREPARATION}
+    for point, lease in leases.items():
+        assert kill(lease, point) == "9", f"the worker outlived {point}"
+        assert Lease.objects.get(pk=lease.pk).status != "ready", point
+    assert due_leases() == [], "the claims of the dead still count"
+    wait(CLAIM_SECONDS + 1)
+    sweep_leases()
+    for point, lease in leases.items():
+        lease.refresh_from_db()
+        assert lease.status == "ready", (point, lease.last_error)
+        assert SimulatedMachine.objects.filter(lease_id=lease.pk, state="open").count() == 1
+        names = list(Event.objects.filter(order_ref=lease.order_ref).values_list("name", flat=True))
+        assert names == ["lease.reserved", "lease.preparing", "lease.testing", "lease.ready"], point
+        keys = AccessKey.objects.filter(lease=lease, removed_at=None)
+        assert [key.purpose for key in keys] == ["buyer"], point
+    assert len(SimulatedProvider().living()) == len(PREPARATION)
+
+
+def test_killed_at_every_step_of_the_end(kill: Kill, wait: Callable[[float], None]) -> None:
+    lot = make_lot(cards=1, nodes=(len(TEARDOWN),))
+    leases = {point: make_lease(lot) for point in TEARDOWN}
+    sweep_leases()
+    for point, lease in leases.items():
+        end_lease(lease_id=lease.pk, reason="early_end")
+        assert kill(lease, point) == "9", f"the worker outlived {point}"
+    wait(CLAIM_SECONDS + 1)
+    sweep_leases()
+    for point, lease in leases.items():
+        lease.refresh_from_db()
+        assert lease.status == "closed", (point, lease.last_error)
+        closed = Event.objects.filter(order_ref=lease.order_ref, name="lease.closed")
+        assert closed.count() == 1, point
+    assert SimulatedProvider().living() == ()

@@ -1,0 +1,20 @@
+"""What every error of the API must look like."""
+
+from typing import Any
+
+PROBLEM_FIELDS = {"type", "title", "status", "code", "detail", "errors", "request_id"}
+
+
+def problem(response: Any, status: int, code: str, field: str | None = None) -> dict[str, Any]:
+    """The body of a problem document, checked for status, code, form and the field at fault."""
+    assert response.status_code == status, response.content
+    assert response["Content-Type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert set(body) == PROBLEM_FIELDS
+    assert body["status"] == status
+    assert body["code"] == code
+    assert body["detail"]
+    assert body["request_id"] == response["X-Request-ID"]
+    if field is not None:
+        assert [error["field"] for error in body["errors"]] == [field]
+    return body

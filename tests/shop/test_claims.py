@@ -1,0 +1,95 @@
+""" "I have paid" without paying (C19): a hint, limited, and never more than a hint."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from billing.models import ChainState, Claim
+from core import clock
+from orders.models import Order
+from tests import scenario
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def order(shop: None) -> Order:
+    return scenario.order()
+
+
+def press(client: Client, order: Order, transaction_hash: str = "") -> int:
+    answer = client.post(f"/en/orders/{order.token}/claim/", {"transaction_hash": transaction_hash})
+    return answer.status_code
+
+
+def test_the_answer_says_what_was_looked_at(order: Order) -> None:
+    answer = Client().post(f"/en/orders/{order.token}/claim/", follow=True)
+    assert answer.redirect_chain[0][1] == 303
+    html = answer.content.decode()
+    assert "We looked at block 100: nothing yet" in html
+    assert "<h1>Pay 934.56 USDC</h1>" in html
+
+
+def test_fifty_presses_are_one_claim_and_friendly_answers(order: Order) -> None:
+    client = Client()
+    foreign = "0x" + "ab" * 32
+    codes = [press(client, order, foreign) for _ in range(50)]
+    assert codes == [303] + [429] * 49
+    assert Claim.objects.count() == 1
+    order.payment.view.refresh_from_db()
+    assert order.payment.view.status == "awaiting"
+
+
+def test_too_soon_is_a_sentence_with_the_seconds(order: Order) -> None:
+    client = Client()
+    press(client, order)
+    answer = client.post(f"/en/orders/{order.token}/claim/")
+    assert answer.status_code == 429
+    assert 1 <= int(answer["Retry-After"]) <= 11
+    html = answer.content.decode()
+    assert f"The next look is possible in {answer['Retry-After']} seconds." in html
+    assert "<h1>Pay 934.56 USDC</h1>" in html
+
+
+def test_twenty_in_an_hour_are_the_limit(order: Order, settings: Settings) -> None:
+    moment = clock.system_now()
+    for number in range(settings.CLAIM_HOURLY_LIMIT):
+        Claim.objects.create(
+            payment=order.payment, by="page", at=moment - timedelta(minutes=30, seconds=number)
+        )
+    answer = Client().post(f"/en/orders/{order.token}/claim/")
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 1000
+
+
+@pytest.mark.parametrize("text", ["0x12", "ab" * 32, "0x" + "g" * 64, "0x" + "ab" * 33, "x" * 150])
+def test_a_hash_that_is_none_is_refused_beside_its_field(order: Order, text: str) -> None:
+    answer = Client().post(f"/en/orders/{order.token}/claim/", {"transaction_hash": text})
+    assert answer.status_code == 400
+    html = answer.content.decode()
+    assert 'id="id_transaction_hash_error"' in html
+    assert "0x and 64 characters" in html
+    assert not Claim.objects.exists()
+
+
+def test_an_expired_order_may_still_be_claimed(order: Order) -> None:
+    past = clock.now() - timedelta(seconds=5)
+    Order.objects.filter(pk=order.pk).update(hold_expires_at=past)
+    order.payment.expires_at = past
+    order.payment.save()
+    html = Client().get(f"/en/orders/{order.token}/").content.decode()
+    assert "I have paid" in html
+    assert press(Client(), order) == 303
+
+
+def test_a_silent_chain_is_said(order: Order) -> None:
+    stopped = clock.now() - timedelta(minutes=10)
+    ChainState.objects.update(
+        checked_at=clock.system_now() - timedelta(minutes=10), checked_product_at=stopped
+    )
+    html = Client().get(f"/en/orders/{order.token}/").content.decode()
+    assert f"The chain has not answered since {stopped:%H:%M:%S} UTC" in html
+    ChainState.objects.update(checked_at=clock.system_now())
+    assert "has not answered" not in Client().get(f"/en/orders/{order.token}/").content.decode()

@@ -1,0 +1,121 @@
+"""Figures, instants and durations in four languages, by the glossary's table."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from django.template import Context, Template
+from django.utils import translation
+
+from core import formats
+
+MOMENT = datetime(2026, 12, 8, 14, 58, 7, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "−1,234,567.50"),
+        ("de", "−1.234.567,50"),
+        ("fr", "−1\u202f234\u202f567,50"),
+        ("ru", "−1\xa0234\xa0567,50"),
+    ],
+)
+def test_amounts(language: str, text: str) -> None:
+    with translation.override(language):
+        assert formats.amount_text(Decimal("-1234567.5")) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "text"),
+    [
+        ("0", 2, "0.00"),
+        ("999.995", 2, "1,000.00"),
+        ("2052", None, "2,052"),
+        ("75.8", None, "75.8"),
+        ("0.000001", 6, "0.000001"),
+        ("1E+3", None, "1,000"),
+        ("123456789012345678901234.56", 2, "123,456,789,012,345,678,901,234.56"),
+    ],
+)
+def test_places_and_grouping(value: str, places: int | None, text: str) -> None:
+    assert formats.amount_text(Decimal(value), places=places) == text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "ru"])
+def test_what_is_copied_is_the_same_in_every_language(language: str) -> None:
+    with translation.override(language):
+        shown = Template("{% load site %}{{ a|plain }}|{{ b|plain:6 }}").render(
+            Context({"a": Decimal(2052), "b": Decimal("1234.5")})
+        )
+    assert shown == "2052.00|1234.500000"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "8 Dec 2026, 14:58 UTC"),
+        ("de", "8. Dez. 2026, 14:58 UTC"),
+        ("fr", "8 déc. 2026, 14:58 UTC"),
+        ("ru", "8 декабря 2026, 14:58 UTC"),
+    ],
+)
+def test_instants(language: str, text: str) -> None:
+    with translation.override(language):
+        assert formats.instant_text(MOMENT) == text
+
+
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [
+        ("seconds", "8 Dec 2026, 14:58:07 UTC"),
+        ("log", "8 Dec, 14:58 UTC"),
+        ("time", "14:58 UTC"),
+        ("clock", "14:58:07 UTC"),
+        ("day", "8 Dec 2026 UTC"),
+    ],
+)
+def test_styles_of_an_instant(style: str, text: str) -> None:
+    assert formats.instant_text(MOMENT, style=style) == text
+
+
+def test_an_instant_is_shown_in_utc_with_its_machine_form() -> None:
+    there = MOMENT.astimezone(timezone(timedelta(hours=9)))
+    html = Template("{% load site %}{{ at|instant }}").render(Context({"at": there}))
+    assert html == '<time datetime="2026-12-08T14:58:07Z">8 Dec 2026, 14:58 UTC</time>'
+
+
+def test_a_time_without_zone_never_reaches_a_page() -> None:
+    with pytest.raises(ValueError, match="zone"):
+        formats.instant_text(MOMENT.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (3 * 86_400 + 5 * 3_600 + 46 * 60 + 59, "3\xa0d 5\xa0h 46\xa0min"),
+        (7 * 86_400, "7\xa0d"),
+        (3_660, "1\xa0h 1\xa0min"),
+        (59, "59\xa0s"),
+        (0, "0\xa0s"),
+        (-5, "0\xa0s"),
+    ],
+)
+def test_durations(seconds: int, text: str) -> None:
+    assert formats.duration_text(seconds) == text
+    assert formats.duration_text(timedelta(seconds=seconds)) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2_933, "48:53"), (3_723, "1:02:03"), (5, "00:05"), (-1, "00:00")]
+)
+def test_countdown(seconds: int, text: str) -> None:
+    assert formats.countdown_text(seconds) == text
+
+
+def test_an_address_is_cut_without_loss() -> None:
+    address = "0x91f77CF69ECC5a59F80e08CD4394295d7212BA84"
+    parts = formats.address_chunks(address)
+    assert parts[0] == "0x91f7"
+    assert parts[-1] == "BA84"
+    assert "".join(parts) == address
