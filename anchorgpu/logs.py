@@ -47,5 +47,10 @@ def logging_settings() -> dict[str, Any]:
         "loggers": {
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # They tell of every login and every sweep.
+            "asyncssh": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.beat": {"level": "WARNING"},
         },
     }

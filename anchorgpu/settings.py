@@ -81,11 +81,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "anchorgpu.csp.PolicyMiddleware",
     "partners.middleware.ApiProblemMiddleware",
     "shop.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "anchorgpu.csp.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -97,6 +97,7 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "anchorgpu.urls"
+CSRF_FAILURE_VIEW = "shop.views.errors.csrf_failure"
 WSGI_APPLICATION = "anchorgpu.wsgi.application"
 
 TEMPLATES = [

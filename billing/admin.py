@@ -49,11 +49,12 @@ class TransferInline(ReadOnlyInline):
     readonly_fields = ["taken_back"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Transfer]:
-        return super().get_queryset(request).select_related("gone")
+        return super().get_queryset(request).prefetch_related("sightings")
 
     @admin.display(boolean=True, description=_("taken back by the chain"))
     def taken_back(self, transfer: Transfer) -> bool:
-        return hasattr(transfer, "gone")
+        sightings = sorted(transfer.sightings.all(), key=lambda row: row.pk)
+        return bool(sightings) and not sightings[-1].in_chain
 
 
 class ReadingInline(ReadOnlyInline):

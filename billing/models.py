@@ -2,7 +2,8 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from billing.lifecycle import PaymentStatus
 from core.fields import UnitsField
@@ -134,6 +135,13 @@ class PaymentView(models.Model):
         return f"{self.status} {','.join(self.flags)}"
 
 
+class TransferQuerySet(models.QuerySet["Transfer"]):
+    def in_chain(self) -> "TransferQuerySet":
+        """Transfers whose block is part of the chain as far as we know: the last sighting decides."""
+        last = TransferSighting.objects.filter(transfer=OuterRef("pk")).order_by("-id").values("in_chain")[:1]
+        return self.annotate(standing=Coalesce(Subquery(last), True)).filter(standing=True)
+
+
 class Transfer(models.Model):
     """A token transfer to one of our addresses, as one block told it. Append-only; key is the place in its tx."""
 
@@ -149,6 +157,8 @@ class Transfer(models.Model):
     units = UnitsField()
     found_at = models.DateTimeField()
 
+    objects = TransferQuerySet.as_manager()
+
     class Meta:
         ordering = ["block_number", "ordinal"]
         constraints = [
@@ -162,14 +172,15 @@ class Transfer(models.Model):
         return f"{self.tx_hash}#{self.ordinal}"
 
 
-class TransferGone(models.Model):
-    """The fact that the block of a transfer is no longer part of the chain. Append-only."""
+class TransferSighting(models.Model):
+    """The fact that the block of a transfer left the chain, or came back to it. Append-only."""
 
-    transfer = models.OneToOneField(Transfer, on_delete=models.PROTECT, related_name="gone")
+    transfer = models.ForeignKey(Transfer, on_delete=models.PROTECT, related_name="sightings")
+    in_chain = models.BooleanField()
     found_at = models.DateTimeField()
 
     def __str__(self) -> str:
-        return f"gone: {self.transfer_id}"
+        return f"{self.transfer_id} {'back' if self.in_chain else 'gone'}"
 
 
 class BalanceReading(models.Model):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from billing import offers
 from billing.lifecycle import PaymentStatus
-from billing.models import ChainState, PaymentRequest, PaymentView, Transfer, TransferGone
+from billing.models import ChainState, PaymentRequest, PaymentView, Transfer
 from core import clock
 from core.money import units_to_amount
 from orders.models import Order
@@ -119,7 +119,6 @@ def transfers_seen(order: Order) -> tuple[TransferSeen, ...]:
         return ()
     chain = ChainState.objects.filter(network=payment.network).first()
     settled_number = chain.settled_number if chain and chain.settled_number is not None else -1
-    gone = TransferGone.objects.filter(transfer__payment=payment).values("transfer_id")
     return tuple(
         TransferSeen(
             tx_hash=row.tx_hash,
@@ -128,7 +127,7 @@ def transfers_seen(order: Order) -> tuple[TransferSeen, ...]:
             block_time=row.block_time,
             final=row.block_number <= settled_number,
         )
-        for row in Transfer.objects.filter(payment=payment).exclude(pk__in=gone)
+        for row in Transfer.objects.in_chain().filter(payment=payment)
     )
 
 

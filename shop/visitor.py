@@ -1,11 +1,11 @@
 """Who asks: a signed browser cookie as the opaque owner of holds, and the network prefix of the caller."""
 
-import ipaddress
 import secrets
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from core.client_address import client_address
 from fleet.limits import network_prefix
 
 COOKIE = "anchorgpu_owner"
@@ -37,27 +37,6 @@ def remember_owner(response: HttpResponse, owner: str) -> None:
     )
 
 
-def client_address(request: HttpRequest) -> str:
-    """The caller's address. X-Forwarded-For counts only from a trusted proxy, and there only the part that a
-    proxy of ours has written: the last address that is none of ours."""
-    address = str(request.META.get("REMOTE_ADDR", ""))
-    forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
-    while forwarded and _is_trusted(address):
-        hop = forwarded.pop()
-        if not hop:
-            break
-        address = hop
-    return address
-
-
 def client_prefix(request: HttpRequest) -> str:
     """The /24 or /48 by which unpaid holds are counted."""
     return network_prefix(client_address(request))
-
-
-def _is_trusted(address: str) -> bool:
-    try:
-        parsed = ipaddress.ip_address(address)
-        return any(parsed in ipaddress.ip_network(proxy, strict=False) for proxy in settings.TRUSTED_PROXIES)
-    except ValueError:
-        return False

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from billing import offers, pool
-from billing.models import BalanceReading, ChainState, PaymentRequest, PaymentView, Transfer, TransferGone
+from billing.models import BalanceReading, ChainState, PaymentRequest, PaymentView, Transfer, TransferSighting
 from billing.services.checkout import CheckoutRequest, CryptoChoice, anonymous_limits, checkout
 from billing.services.recompute import recompute
 from catalog.models import Accelerator, PriceVersion
@@ -168,8 +168,7 @@ class Chain:
     ) -> PaymentView:
         """What the worker does in a round: readings at head and settled block, then recompute."""
         settled = self.number - self.finality if settled_number is None else settled_number
-        gone = TransferGone.objects.values("transfer_id")
-        living = list(Transfer.objects.filter(payment=payment).exclude(pk__in=gone))
+        living = list(Transfer.objects.in_chain().filter(payment=payment))
         with transaction.atomic():
             self._read(payment, "head", self.number, sum(row.units for row in living))
             self._read(
@@ -188,7 +187,7 @@ class Chain:
 
     def drop(self, transfer: Transfer) -> None:
         """A reorg took the block of this transfer."""
-        TransferGone.objects.create(transfer=transfer, found_at=clock.now())
+        TransferSighting.objects.create(transfer=transfer, in_chain=False, found_at=clock.now())
 
     def _read(
         self, payment: PaymentRequest, kind: str, number: int, units: int, contract: str | None = None

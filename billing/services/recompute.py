@@ -8,7 +8,7 @@ from django.db import connection
 from billing import locks
 from billing.compute import Computed, Facts, Money, compute
 from billing.lifecycle import PAYMENT, PaymentFlag, PaymentStatus
-from billing.models import BalanceReading, PaymentRequest, PaymentView, Transfer, TransferGone
+from billing.models import BalanceReading, PaymentRequest, PaymentView, Transfer, TransferSighting
 from billing.services import notify, watch_hold
 from core import clock, decisions, events
 from core.money import units_to_amount
@@ -53,10 +53,7 @@ def recompute(*, order_id: str, block: tuple[int, datetime] | None = None) -> Pa
 
 
 def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
-    gone = TransferGone.objects.filter(transfer__payment=payment).values("transfer_id")
-    transfers = Transfer.objects.filter(payment=payment, block_number__gte=payment.from_block).exclude(
-        pk__in=gone
-    )
+    transfers = Transfer.objects.in_chain().filter(payment=payment, block_number__gte=payment.from_block)
     settled = _latest(payment, BalanceReading.Kind.SETTLED, payment.asset_contract)
     head = _latest(payment, BalanceReading.Kind.HEAD, payment.asset_contract)
     native = _latest(payment, BalanceReading.Kind.HEAD, "")
@@ -72,7 +69,7 @@ def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
         settled_number=settled.block_number if settled else None,
         settled_time=settled.block_time if settled else None,
         native_units=native.units if native else 0,
-        dropped=TransferGone.objects.filter(transfer__payment=payment).exists(),
+        dropped=TransferSighting.objects.filter(transfer__payment=payment, in_chain=False).exists(),
         was_settled=view.settled_at is not None,
     )
 

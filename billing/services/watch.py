@@ -4,20 +4,25 @@ Network I/O happens outside any transaction; what was read is applied per paymen
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
-from billing import locks, offers
-from billing.models import BalanceReading, ChainState, PaymentRequest, Transfer, TransferGone
+from billing import offers
+from billing.models import ChainState, PaymentRequest, Transfer
 from billing.networks import Asset, Network
 from billing.rails.errors import ChainError, ChainMismatch, ChainMoved
 from billing.rails.evm import ADDRESSES_PER_ROUND, Chain
-from billing.rails.facts import Header, Round, TransferLog
-from billing.services.recompute import recompute
+from billing.rails.facts import Header, Round
+from billing.services.apply_facts import (
+    Found,
+    Readings,
+    apply,
+    head_changed,
+    is_news,
+    latest_readings,
+)
 from core import claims, clock, decisions
 
 log = structlog.get_logger(__name__)
@@ -30,14 +35,6 @@ MOVED_TRIES = 3
 # Where balance and transfers disagree, an endpoint's log index may lag behind its state: look again this far back.
 RESCAN_BLOCKS = 1000
 SCAN_BLOCKS = 2000
-
-
-@dataclass
-class _Found:
-    """What one look found for one payment."""
-
-    gone: list[Transfer] = field(default_factory=list)
-    logs: list[TransferLog] = field(default_factory=list)
 
 
 def watch_network(slug: str) -> bool:
@@ -147,13 +144,16 @@ def _look_once(
 ) -> Round:
     seen = chain.round(asset=asset, addresses=addresses, from_block=state.head_number or 0)
     active = _active_transfers(payments)
-    found = {payment.pk: _Found() for payment in payments}
+    last = latest_readings(payments)
+    found = {payment.pk: Found() for payment in payments}
     _find_gone(chain, seen, payments, active, found)
-    _find_transfers(chain, asset, seen, payments, active, found)
+    _find_transfers(chain, asset, seen, payments, active, found, last)
     for payment in payments:
+        if not is_news(payment, seen, found[payment.pk], last, active[payment.pk]):
+            continue
         try:
             with transaction.atomic():
-                _apply(payment, seen, found[payment.pk])
+                apply(payment, seen, found[payment.pk])
         except Exception:
             # One odd order must not stop the others; its facts are read again in the next round.
             log.exception("payment_not_applied", payment=payment.pk)
@@ -162,10 +162,7 @@ def _look_once(
 
 def _active_transfers(payments: Iterable[PaymentRequest]) -> Mapping[int, list[Transfer]]:
     by_payment: dict[int, list[Transfer]] = {payment.pk: [] for payment in payments}
-    rows = Transfer.objects.filter(payment_id__in=by_payment).exclude(
-        Exists(TransferGone.objects.filter(transfer=OuterRef("pk")))
-    )
-    for row in rows:
+    for row in Transfer.objects.in_chain().filter(payment_id__in=by_payment):
         by_payment[row.payment_id].append(row)
     return by_payment
 
@@ -175,7 +172,7 @@ def _find_gone(
     seen: Round,
     payments: list[PaymentRequest],
     active: Mapping[int, list[Transfer]],
-    found: dict[int, _Found],
+    found: dict[int, Found],
 ) -> None:
     """Transfers whose block is no longer part of the chain: those above the settled block, and all of a payment
     whose balance is below what its transfers say."""
@@ -200,7 +197,8 @@ def _find_transfers(
     seen: Round,
     payments: list[PaymentRequest],
     active: Mapping[int, list[Transfer]],
-    found: dict[int, _Found],
+    found: dict[int, Found],
+    last: Readings,
 ) -> None:
     """Read the logs of the addresses whose balance is not explained by what we know."""
     wanted: dict[str, PaymentRequest] = {}
@@ -212,91 +210,16 @@ def _find_transfers(
         balance = seen.latest_balances[address]
         if balance == known:
             continue
-        changed = bool(gone) or _needs_reading(
-            payment, BalanceReading.Kind.HEAD, asset.contract or "", balance
-        )
+        changed = bool(gone) or head_changed(payment, balance, last)
         first = payment.from_block if changed else max(payment.from_block, seen.head.number - RESCAN_BLOCKS)
         wanted[address] = payment
         start = min(start, first)
     if not wanted:
         return
     # In pieces: an endpoint that refuses long ranges has a time limit per piece, not for the whole catch-up.
-    for first in range(start, seen.head.number + 1, SCAN_BLOCKS):
-        last = min(first + SCAN_BLOCKS - 1, seen.head.number)
-        for row in chain.transfers(asset=asset, recipients=list(wanted), from_block=first, to_block=last):
+    for piece in range(start, seen.head.number + 1, SCAN_BLOCKS):
+        end = min(piece + SCAN_BLOCKS - 1, seen.head.number)
+        for row in chain.transfers(asset=asset, recipients=list(wanted), from_block=piece, to_block=end):
             payment = wanted[row.recipient]
             if row.block_number >= payment.from_block:
                 found[payment.pk].logs.append(row)
-
-
-def _apply(payment: PaymentRequest, seen: Round, found: _Found) -> None:
-    """Write new facts of one payment and recompute it, under the lock on its order."""
-    address = payment.address.address
-    locks.payment_for_update(payment.order.public_id)
-    moment = clock.now()
-    changed = False
-    for row in found.gone:
-        _, created = TransferGone.objects.get_or_create(transfer=row, defaults={"found_at": moment})
-        changed |= created
-    for entry in found.logs:
-        _, created = Transfer.objects.get_or_create(
-            chain_id=payment.chain_id,
-            tx_hash=entry.tx_hash,
-            ordinal=entry.ordinal_in_tx,
-            block_hash=entry.block_hash,
-            defaults={
-                "payment": payment,
-                "asset_contract": payment.asset_contract,
-                "block_number": entry.block_number,
-                "block_time": entry.block_time,
-                "sender": entry.sender,
-                "units": entry.units,
-                "found_at": moment,
-            },
-        )
-        changed |= created
-    contract = payment.asset_contract
-    changed |= _read(payment, BalanceReading.Kind.HEAD, contract, seen.head, seen.latest_balances[address])
-    changed |= _read(
-        payment, BalanceReading.Kind.SETTLED, contract, seen.settled, seen.settled_balances[address]
-    )
-    changed |= _read(payment, BalanceReading.Kind.HEAD, "", seen.head, seen.native_latest[address])
-    if changed:
-        recompute(order_id=payment.order.public_id, block=(seen.head.number, seen.head.time))
-
-
-def _read(payment: PaymentRequest, kind: str, contract: str, header: Header, units: int) -> bool:
-    if not _needs_reading(payment, kind, contract, units, header):
-        return False
-    BalanceReading.objects.create(
-        payment=payment,
-        asset_contract=contract,
-        kind=kind,
-        block_number=header.number,
-        block_hash=header.hash,
-        block_time=header.time,
-        units=units,
-        read_at=clock.now(),
-    )
-    return True
-
-
-def _needs_reading(
-    payment: PaymentRequest, kind: str, contract: str, units: int, header: Header | None = None
-) -> bool:
-    """A reading is written when it says something new: another sum, the first look past the expiry, or the first
-    settled look that covers a transfer."""
-    last = (
-        BalanceReading.objects.filter(payment=payment, kind=kind, asset_contract=contract)
-        .order_by("-id")
-        .first()
-    )
-    if last is None or last.units != units:
-        return True
-    if header is None or kind != BalanceReading.Kind.SETTLED:
-        return False
-    if last.block_time < payment.expires_at <= header.time:
-        return True
-    return Transfer.objects.filter(
-        payment=payment, block_number__gt=last.block_number, block_number__lte=header.number
-    ).exists()

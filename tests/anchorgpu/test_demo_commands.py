@@ -1,7 +1,7 @@
 """demo_setup and demo_clock: they work again and again, and nowhere but in the demo."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -163,10 +163,20 @@ def one_network(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return offer
 
 
+@pytest.fixture
+def own_anvil(tmp_path: Path) -> Iterator[Anvil]:
+    """A chain of its own: a moved clock stays moved, and the shared one serves other tests."""
+    chain = Anvil(log_file=tmp_path / "anvil.log")
+    chain.start()
+    yield chain
+    chain.stop()
+
+
 @pytest.mark.chain
 def test_shop_and_chain_move_together(
-    anvil: Anvil, worker: list[str], one_network: Callable[[str], None]
+    own_anvil: Anvil, worker: list[str], one_network: Callable[[str], None]
 ) -> None:
+    anvil = own_anvil
     one_network(NETWORKS.replace("http://127.0.0.1:9", anvil.url))
     before, said = clock.now(), io.StringIO()
     start = local_chain.chain_time(anvil.url)

@@ -10,7 +10,17 @@ from django.db import DatabaseError, connection, transaction
 
 from billing import locks, pool
 from billing.lifecycle import PAYMENT, REFUND, PaymentStatus, RefundStatus
-from billing.models import AddressCheck, BalanceReading, Claim, DepositAddress, PaymentView, Transfer
+from billing.models import (
+    AddressCheck,
+    BalanceReading,
+    Claim,
+    DepositAddress,
+    PaymentView,
+    Transfer,
+    TransferSighting,
+)
+from billing.rails.facts import Header, Round, TransferLog
+from billing.services.apply_facts import Found, apply
 from billing.services.claim import claim, clean_hash
 from billing.services.demo_pay import request_demo_transfer
 from core import clock, outbox
@@ -328,3 +338,43 @@ def test_every_pair_of_payment_states(order: Order) -> None:
 def test_refund_table_knows_every_state() -> None:
     assert set(REFUND.allowed) == set(RefundStatus.values)
     assert REFUND.allowed["verified"] == frozenset()
+
+
+def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) -> None:
+    chain = scenario.Chain()
+    chain.advance()
+    transfer = chain.send(order.payment, order.payment.due_units)
+    chain.look(order.payment)
+    head = Header(number=chain.number, hash=chain.hash_of(chain.number), time=chain.time)
+    address = order.payment.address.address
+
+    def look(units: int, found: Found) -> str:
+        balances = {address: units}
+        seen = Round(
+            head=head,
+            settled=head,
+            latest_balances=balances,
+            settled_balances=balances,
+            native_latest={address: 0},
+            native_settled={address: 0},
+        )
+        with transaction.atomic():
+            apply(order.payment, seen, found)
+        return PaymentView.objects.get(payment=order.payment).status
+
+    again = TransferLog(
+        tx_hash=transfer.tx_hash,
+        ordinal_in_tx=transfer.ordinal,
+        block_number=transfer.block_number,
+        block_hash=transfer.block_hash,
+        block_time=transfer.block_time,
+        sender=transfer.sender,
+        recipient=address,
+        units=transfer.units,
+    )
+    due = order.payment.due_units
+    assert look(0, Found(gone=[transfer])) == "awaiting"
+    assert look(0, Found(gone=[transfer])) == "awaiting"
+    assert look(due, Found(logs=[again])) == "settled"
+    assert Transfer.objects.count() == 1
+    assert list(TransferSighting.objects.values_list("in_chain", flat=True)) == [False, True]

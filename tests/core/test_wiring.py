@@ -40,7 +40,8 @@ def _tasks() -> None:
 
 
 def test_each_public_event_has_its_place() -> None:
-    assert sorted(HANDLERS) == sorted(EVENTS)
+    assert sorted(HANDLERS) == sorted([*EVENTS, *TIMELINE_ONLY])
+    assert all(HANDLERS[name] == [] for name in TIMELINE_ONLY)
     assert settings.DOMAIN_EVENT_HANDLERS is HANDLERS
 
 

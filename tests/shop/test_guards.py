@@ -9,10 +9,10 @@ from pytest_django import Settings
 
 from billing.models import AddressCheck
 from core import clock
+from core.client_address import client_address
 from core.models import OutgoingMail, SweepRun
 from orders.models import Order
 from orders.signing import verify
-from shop.visitor import client_address
 from tests import scenario
 from tests.shop.conftest import configure
 
