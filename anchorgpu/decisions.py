@@ -36,6 +36,8 @@ KINDS: dict[str, Kind] = {
         "payment_late",
         "payment_wrong_asset",
         "payment_disagree",
+        "payment_unreadable",
+        "network_missing",
         "payment_reversed",
         "address_with_history",
         "network_not_offered",

@@ -224,8 +224,8 @@ def _check_rails(env: Env) -> None:
         raise SettingError(
             "STRIPE_SECRET_KEY is a live key, and a demo (ANCHORGPU_DEMO=1) may never use one."
         )
-    if not env.demo and not env.deposit_xpub and not env.stripe_secret_key:
+    if not env.demo and not env.deposit_xpub:
         raise SettingError(
-            "DEPOSIT_XPUB with EVM_NETWORKS_FILE, or STRIPE_SECRET_KEY with STRIPE_WEBHOOK_SECRET, "
-            "must be set: without a rail nobody can pay."
+            "DEPOSIT_XPUB with EVM_NETWORKS_FILE must be set: without it nobody can pay "
+            "(this version takes no bank cards yet, STRIPE_SECRET_KEY alone is not enough)."
         )

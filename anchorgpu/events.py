@@ -1,11 +1,13 @@
 """The only wiring between apps: which tasks hear which event (DESIGN, "The way through the house")."""
 
+# One handler for what may follow each other: order is kept per handler and subject.
 _LEASE = ["orders.on_lease"]
+_PAYMENT = ["orders.on_payment"]
 
 HANDLERS: dict[str, list[str]] = {
-    "payment.settled": ["orders.on_payment_settled"],
-    "payment.expired": ["orders.on_payment_expired"],
-    "payment.reversed": ["orders.on_payment_reversed"],
+    "payment.settled": _PAYMENT,
+    "payment.expired": _PAYMENT,
+    "payment.reversed": _PAYMENT,
     "order.cancelled": ["billing.on_order_cancelled"],
     "lease.preparing": _LEASE,
     "lease.ready": _LEASE,

@@ -13,6 +13,7 @@ def beat_schedule(*, demo: bool) -> dict[str, dict[str, Any]]:
         "core.sweep_mail": 2 * SECOND,
         "billing.sweep_networks": 2 * SECOND if demo else 5 * SECOND,
         "billing.fill_pool": 10 * SECOND,
+        "billing.sweep_missing_networks": MINUTE,
         "fleet.sweep_leases": 2 * SECOND,
         "fleet.sweep_holds": 10 * SECOND,
         "fleet.sweep_machines": MINUTE,

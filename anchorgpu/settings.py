@@ -35,7 +35,8 @@ CSRF_TRUSTED_ORIGINS = [SITE_URL]
 SECURE_SSL_REDIRECT = env.is_https
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 365 * 86400 if env.is_https else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.is_https
+# For this host only: other hosts of the operator's domain are not ours to bind.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"  # an order page's address is a secret
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.trusted_proxies else None
 X_FRAME_OPTIONS = "DENY"

@@ -22,13 +22,17 @@ class Money:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything known of one payment. Balances are None where none was read yet; `native` is another asset's."""
+    """Everything known of one payment. Balances are None where none was read yet; `native` is another asset's.
+
+    `peak_balance` is the largest balance that was ever read at a settled block.
+    """
 
     due_units: int
     expires_at: datetime
     transfers: Sequence[Money]
     head_balance: int | None
     settled_balance: int | None
+    peak_balance: int
     settled_number: int | None
     settled_time: datetime | None
     native_units: int
@@ -57,22 +61,23 @@ def compute(facts: Facts) -> Computed:
     ]
     head_sum = sum(money.units for money in facts.transfers)
     settled_sum = sum(money.units for money in settled_transfers)
-    # The smaller of balance and log sum: a token may take a fee on the way, an event alone proves nothing.
-    received = min(head_sum, facts.head_balance or 0)
-    settled = min(settled_sum, facts.settled_balance or 0)
+    # Moved out after it had arrived (collected by the operator, or sent back): every transfer is still part of the
+    # chain and the balance once held them all. What was received stays received.
+    swept = (facts.settled_balance or 0) < settled_sum <= facts.peak_balance
+    # Else the smaller of balance and log sum: a token may take a fee on the way, an event alone proves nothing.
+    received = head_sum if swept else min(head_sum, facts.head_balance or 0)
+    settled = settled_sum if swept else min(settled_sum, facts.settled_balance or 0)
     # Money that a reorg took back may come again later than the hold: once settled, no deadline is left.
     deadline = facts.expires_at if not facts.was_settled else None
     on_time_seen = min(received, _by(facts.transfers, deadline))
     on_time = min(settled, _by(settled_transfers, deadline))
-    # The operator emptied the address after the fact: every transfer is still part of the chain.
-    swept = facts.was_settled and on_time < facts.due_units <= settled_sum
     confirmed_unpaid = (
         facts.settled_time is not None
         and facts.settled_time >= facts.expires_at
         and on_time < facts.due_units
     )
     return Computed(
-        status=PaymentStatus.SETTLED if swept else _status(facts, on_time_seen, on_time, confirmed_unpaid),
+        status=_status(facts, on_time_seen, on_time, confirmed_unpaid),
         flags=_flags(facts, received=received, head_sum=head_sum, settled_sum=settled_sum, swept=swept),
         received_units=received,
         settled_units=settled,
@@ -100,12 +105,13 @@ def _status(facts: Facts, on_time_seen: int, on_time: int, confirmed_unpaid: boo
 
 def _flags(facts: Facts, *, received: int, head_sum: int, settled_sum: int, swept: bool) -> tuple[str, ...]:
     flags = {
-        PaymentFlag.PARTIAL: 0 < received < facts.due_units and not swept,
+        PaymentFlag.PARTIAL: 0 < received < facts.due_units,
         PaymentFlag.OVER: received > facts.due_units,
-        PaymentFlag.LATE: any(money.block_time > facts.expires_at for money in facts.transfers),
+        PaymentFlag.LATE: not facts.was_settled
+        and any(money.block_time > facts.expires_at for money in facts.transfers),
         PaymentFlag.WRONG_ASSET: facts.native_units > 0,
         PaymentFlag.SWEPT: swept,
-        PaymentFlag.DROPPED: facts.dropped and received < facts.due_units and not swept,
+        PaymentFlag.DROPPED: facts.dropped and received < facts.due_units,
         PaymentFlag.DISAGREE: not swept
         and (
             (facts.head_balance is not None and facts.head_balance != head_sum)

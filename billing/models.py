@@ -31,6 +31,9 @@ class ChainState(models.Model):
     swept_at = models.DateTimeField(
         null=True, blank=True, help_text="System clock: last look at every address ever issued."
     )
+    swept_payment = models.BigIntegerField(
+        default=0, help_text="How far the look that is under way has come."
+    )
     claim_token = models.UUIDField(null=True, blank=True)
     claim_until = models.DateTimeField(null=True, blank=True, help_text="System clock.")
 

@@ -4,7 +4,7 @@ from celery import shared_task
 
 from billing import offers
 from billing.services import fill_pool as pool_service
-from billing.services import refund_due, watch
+from billing.services import missing_networks, refund_due, watch
 from billing.services import send_demo_transfer as demo
 from core.models import Event
 from core.outbox import handler
@@ -21,6 +21,12 @@ def watch_network(slug: str) -> None:
 def sweep_networks() -> None:
     for slug in offers.networks():
         watch.watch_network(slug)
+
+
+@shared_task(name="billing.sweep_missing_networks", ignore_result=True)
+@sweep("missing_networks")
+def sweep_missing_networks() -> None:
+    missing_networks.report_missing()
 
 
 @shared_task(name="billing.fill_pool", ignore_result=True)

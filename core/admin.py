@@ -81,7 +81,8 @@ class OutgoingMailAdmin(ReadOnlyAdmin):
     list_display = ["subject", "to", "order_ref", "status", "attempts", "queued_at", "sent_at"]
     list_filter = ["status", "language"]
     search_fields = ["subject", "to", "order_ref"]
-    exclude = ["claim_token", "claim_until"]
+    # The texts hold the address of the order page, and who has that can act as the buyer.
+    exclude = ["text", "html", "claim_token", "claim_until"]
 
 
 class OutboxInline(ReadOnlyInline):

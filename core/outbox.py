@@ -8,6 +8,7 @@ import structlog
 from celery import current_app, shared_task
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
@@ -139,9 +140,17 @@ def _record_failure(row_id: int, error: Exception) -> None:
 
 
 def due_ids(limit: int = 200) -> list[int]:
-    """Pending rows whose time has come, oldest first."""
+    """Pending rows whose time has come, oldest first; of each handler and subject only the first, so that rows that
+    wait behind a failing one never crowd out others."""
+    earlier = OutboxRow.objects.filter(
+        handler=OuterRef("handler"),
+        subject=OuterRef("subject"),
+        status=OutboxRow.Status.PENDING,
+        pk__lt=OuterRef("pk"),
+    )
     return list(
         OutboxRow.objects.filter(status=OutboxRow.Status.PENDING, next_at__lte=clock.system_now())
+        .exclude(Exists(earlier))
         .order_by("pk")
         .values_list("pk", flat=True)[:limit]
     )

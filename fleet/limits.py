@@ -55,7 +55,8 @@ def check_owner(*, owner: str, prefix: str, card_count: int, limits: HoldLimits,
     over_owner = own["orders"] >= limits.orders_per_owner
     over_cards = (own["cards"] or 0) + card_count > limits.cards_per_owner
     over_prefix = (
-        limits.orders_per_prefix is not None
+        bool(prefix)
+        and limits.orders_per_prefix is not None
         and open_holds.filter(prefix=prefix).count() >= limits.orders_per_prefix
     )
     if over_owner or over_cards or over_prefix:
@@ -72,7 +73,7 @@ def check_share(
     limits: HoldLimits,
 ) -> None:
     """Unpaid holds of one prefix take at most half of an accelerator's free cards, but always one order."""
-    if limits.orders_per_prefix is None:
+    if limits.orders_per_prefix is None or not prefix:
         return
     held = (
         unpaid_holds(moment)

@@ -21,11 +21,11 @@ TARGETS: Final[dict[str, tuple[str, ...]]] = {
 MAX_TARGETS_TEXT: Final = 200
 
 
-def check_targets(text: str) -> tuple[str, ...]:
+def check_targets(text: object) -> tuple[str, ...]:
     """The matrices that a list such as "attn", "q,v,o,mlp" names, each once. Raises PlanError."""
-    words = [word.strip() for word in text[:MAX_TARGETS_TEXT].split(",")]
-    unknown = [word for word in words if word not in TARGETS]
-    if unknown or len(text) > MAX_TARGETS_TEXT:
+    words = text.split(",") if isinstance(text, str) and len(text) <= MAX_TARGETS_TEXT else [""]
+    words = [word.strip() for word in words]
+    if any(word not in TARGETS for word in words):
         raise PlanError(
             code="unknown_targets",
             field="lora_targets",

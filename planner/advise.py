@@ -1,7 +1,7 @@
 """The one entry: a request and the lots on sale become a plan, ranked, with every figure's reason."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from planner import assumptions, cautions, terms
@@ -13,10 +13,10 @@ from planner.lots import LotSpec
 from planner.notes import Note
 from planner.request import PlanRequest
 from planner.rules import Rules, rules_of_thumb
-from planner.run import Run
+from planner.serving import cache_tokens
 from planner.terms import TermResult
 from planner.throughput import Hours, training_hours, utilisation
-from planner.verdicts import Budgets, Fit, best_fit, usable_gib
+from planner.verdicts import COMFORTABLE, Budgets, Fit, best_fit, usable_gib
 from planner.weights import GIB
 
 PILOT_SPREAD: Final = 0.05
@@ -25,7 +25,10 @@ PILOT_SPREAD: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class LotVerdict:
-    """One lot judged. `fit` is None where the memory of the card is unknown."""
+    """One lot judged. `fit` is None where the memory of the card is unknown.
+
+    `cache_tokens`, when serving: tokens of all conversations together at which 20 % of the card is still free.
+    """
 
     lot: LotSpec
     verdict: str
@@ -37,6 +40,7 @@ class LotVerdict:
     terms: tuple[TermResult, ...]
     cautions: tuple[Note, ...]
     measured: bool = False
+    cache_tokens: int | None = None
 
     @property
     def best_term(self) -> TermResult | None:
@@ -124,7 +128,14 @@ def _judge(request: PlanRequest, budgets: Budgets, lot: LotSpec, time_factor: fl
         terms=_terms(request, lot, fit, hours),
         cautions=cautions.cautions(lot, run, fit, published_size=published),
         measured=measured,
+        cache_tokens=None if run.trained else _cache_tokens(fit, usable),
     )
+
+
+def _cache_tokens(fit: Fit, usable: float) -> int:
+    moment = fit.budget.binding
+    beside = fit.required_gib - moment.kept / GIB
+    return cache_tokens(moment, fit.run, free_gib=usable * (1 - COMFORTABLE) - beside)
 
 
 def _hours(request: PlanRequest, lot: LotSpec, fit: Fit, time_factor: float, measured: bool) -> Hours | None:
@@ -229,8 +240,3 @@ def _notes(
     if ranked and start is None:
         notes.append(Note("nothing_fits"))
     return tuple(notes)
-
-
-def with_run(request: PlanRequest, run: Run) -> PlanRequest:
-    """The same request with one lever pulled, for a face that offers it as a link."""
-    return replace(request, run=run)

@@ -64,22 +64,20 @@ class Budget:
 
     @property
     def waste_gib(self) -> float:
-        if self.packing:
-            return 0.0
-        return UNPACKED_SHARE * max(m.activations for m in self.moments) / GIB
+        """What uneven lengths leave unusable at the worst moment, which need not be the one that binds."""
+        return 0.0 if self.packing else self._held(UNPACKED_SHARE) - self.tensors_gib
 
     @property
     def shown_gib(self) -> float:
         """What nvidia-smi will read: the allocator keeps blocks that activations have left."""
-        return self._shown(CACHE_SHARE[1]) + self.context_gib
+        return self.reserved_gib + self.context_gib
 
     @property
     def reserved_gib(self) -> float:
         """What the allocator reports as reserved."""
-        return self._shown(CACHE_SHARE[1])
+        return self._held(CACHE_SHARE[1] if self.packing else UNPACKED_SHARE)
 
-    def _shown(self, share: float) -> float:
-        share = share if self.packing else UNPACKED_SHARE
+    def _held(self, share: float) -> float:
         return max(m.total + share * m.activations for m in self.moments) / GIB
 
     @property
@@ -98,12 +96,15 @@ class Budget:
     def shown(self) -> Range:
         """Never below what is required at its low end; the high end is a full cache."""
         context = self.required.high - self.tensors.high - self.waste_gib
-        high = self._shown(CACHE_SHARE[2]) * (1 + self.spread[1]) + context
+        share = CACHE_SHARE[2] if self.packing else UNPACKED_SHARE
+        high = self._held(share) * (1 + self.spread[1]) + context
         return Range(self.required.low, self.shown_gib, max(high, self.shown_gib))
 
 
 MEASURED_SPREAD: Final = (0.05, 0.05)
 OTHER_SPREAD: Final = (0.12, 0.15)
+"""Shares below and above a prediction between which about nine of ten measured rows lie: of split calib, and of
+split test (docs/planner.md)."""
 
 
 def budget(arch: Architecture, run: Run) -> Budget:

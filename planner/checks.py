@@ -99,7 +99,8 @@ def _exact(value: object, field: str) -> Fraction:
         return _read(value, field)
     if isinstance(value, int | Fraction):
         return Fraction(value)
-    if not math.isfinite(value):
+    finite = value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+    if not finite:
         raise _not_a_number(field)
     if isinstance(value, Decimal) and not -30 <= value.adjusted() <= 30:
         # A Fraction of 1e999999 would be a number with a million digits.

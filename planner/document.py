@@ -88,6 +88,7 @@ def _lot(verdict: LotVerdict) -> Data:
         "terms": [_term(term) for term in verdict.terms],
         "cautions": [_note(note) for note in verdict.cautions],
         "measured": verdict.measured,
+        "cache_tokens": verdict.cache_tokens,
     }
 
 

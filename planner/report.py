@@ -95,6 +95,8 @@ def _lot(verdict: LotVerdict) -> Iterator[str]:
     if fit is not None:
         left = f"{100 * fit.free_share:.0f} % left" if fit.free_share >= 0 else "too small"
         yield f"  {fit.required_gib:,.1f} of {verdict.usable_gib or 0:,.1f} GiB a card: {left}. {SHAPES[fit.shape]}"
+    if verdict.cache_tokens:
+        yield f"  Up to {verdict.cache_tokens:,} tokens of all conversations together stay comfortable."
     if verdict.hours is not None:
         hours = verdict.hours
         yield f"  One run: {hours.low:,.1f}, {hours.typical:,.1f} or {hours.high:,.1f} h (fast, typical, slow)."

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from planner import checks
-from planner.adapters import TARGETS, check_targets
+from planner.adapters import check_targets
 from planner.errors import PlanError
 from planner.weights import BYTES_PER_PARAMETER, QUANTISED
 
@@ -97,8 +97,7 @@ class Run:
             checks.truth(getattr(self, name), field=name)
         if self.optimizer_bytes is not None:
             checks.real(self.optimizer_bytes, field="optimizer_bytes", low=0, high=64)
-        if self.adapted:
-            check_targets(self.lora_targets)
+        check_targets(self.lora_targets)
         self._check_combination()
 
     def _check_combination(self) -> None:
@@ -170,6 +169,3 @@ def run_from_mapping(data: checks.Mapped) -> Run:
     if given.get("method") == "qlora":
         given.setdefault("weights", "nf4dq")
     return Run(**given)  # type: ignore[arg-type]  # each value was checked for its own field
-
-
-__all__ = ["RUN_FIELDS", "TARGETS", "Run", "run_from_mapping"]

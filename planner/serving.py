@@ -5,7 +5,7 @@ from typing import Final
 from planner.architecture import Architecture
 from planner.moments import WORKSPACE, Moment
 from planner.run import Run
-from planner.weights import stored_bytes
+from planner.weights import GIB, stored_bytes
 
 GENERATE_FACTOR: Final = 1.9
 """Hugging Face generate holds the old and the new cache at once. Source: Qwen's tables, 1.8 to 2.0."""
@@ -43,3 +43,11 @@ def _passing(arch: Architecture, run: Run) -> float:
     at_once = VLLM_BATCHED_TOKENS if run.engine == "vllm" else run.micro_batch
     inside = 2.0 * (2 * arch.hidden + arch.attention_width + 2 * arch.kv_width + 2 * arch.active_width)
     return at_once * (6.0 * arch.vocab + inside)
+
+
+def cache_tokens(found: Moment, run: Run, *, free_gib: float) -> int:
+    """Tokens of cache that fit into `free_gib` of one card beside the run's other needs, all conversations together.
+
+    `found` is the run's own moment; `free_gib` what it may use of the card after everything but its cache.
+    """
+    return max(int(free_gib * GIB / (found.kept / run.tokens)), 0)

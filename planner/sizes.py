@@ -7,12 +7,17 @@ from planner import checks
 from planner.architecture import MAX_PARAMETERS, Architecture
 
 MIN_PARAMETERS: Final = 1_000_000
+MAX_NOMINAL: Final = MAX_PARAMETERS * 10 // 11
 
 ASPECT: Final = 120
 """Hidden size divided by layers in published models from 1B to 405B: 102 (Llama-2-70B) to 130 (Llama-3.1-405B)."""
 
 LAYER_FACTOR: Final = 13
 """Parameters of a layer divided by hidden^2: 2.5 for grouped attention, 10.5 for a gated MLP of 3.5 hidden."""
+
+
+NOMINAL: Final = (0.95, 1.10)
+"""True count over the size in the name: models called 7B have 6.7 (Llama-2) to 7.7 (Qwen) billion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,12 @@ def known(arch: Architecture) -> Candidates:
 
 
 def guessed(params: object) -> Candidates:
-    """`params` from 10^6 to 10^15, as 8e9, 8B or a whole number. Raises PlanError(field model.params)."""
-    count = checks.whole(params, field="model.params", low=MIN_PARAMETERS, high=MAX_PARAMETERS)
+    """`params` from 10^6 to nearly 10^15, as 8e9, 8B or a whole number. Raises PlanError(field model.params)."""
+    count = checks.whole(params, field="model.params", low=MIN_PARAMETERS, high=MAX_NOMINAL)
     return Candidates(
         likely=_shape(count, vocab=128_256, aspect=ASPECT, grouped=4),
-        lean=_shape(count, vocab=32_000, aspect=180, grouped=8),
-        hungry=_shape(count, vocab=256_000, aspect=80, grouped=1),
+        lean=_shape(round(count * NOMINAL[0]), vocab=32_000, aspect=180, grouped=8),
+        hungry=_shape(round(count * NOMINAL[1]), vocab=256_000, aspect=80, grouped=1),
     )
 
 

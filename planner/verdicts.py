@@ -54,7 +54,8 @@ class Budgets:
 
     def _compute(self, run: Run) -> tuple[Budget, float]:
         likely = self._scaled(self.candidates.likely, run)
-        if self.candidates.certain:
+        # A pilot has measured the model that there is; how it could have been shaped no longer matters.
+        if self.candidates.certain or self.memory_factor != 1.0:
             return likely, likely.required_gib
         lean = self._scaled(self.candidates.lean, run)
         hungry = self._scaled(self.candidates.hungry, run)
@@ -92,8 +93,8 @@ def grade(free_share: float, cards_together: int) -> str:
 def best_fit(budgets: Budgets, run: Run, lot: LotSpec, usable: float, *, shape_given: bool) -> Fit:
     """The shape to take: as asked, or one card if it fits comfortably, else sharding where that is better."""
     if shape_given:
-        return fit(budgets, run, usable, _given_shape(run))
-    alone = fit(budgets, run, usable, "single" if lot.cards == 1 else "independent")
+        return fit(budgets, run, usable, _given_shape(run, lot))
+    alone = fit(budgets, run, usable, _alone(lot))
     if lot.cards == 1 or alone.verdict == "comfortable":
         return alone
     split = replace(run, n_cards=lot.cards, sharding="fsdp")
@@ -108,9 +109,11 @@ def fit(budgets: Budgets, run: Run, usable: float, shape: str) -> Fit:
     return Fit(shape, run, found, required, free, grade(free, found.cards))
 
 
-def _given_shape(run: Run) -> str:
+def _given_shape(run: Run, lot: LotSpec) -> str:
     if run.n_cards == 1 or run.sharding == "none":
-        return "single"
-    if not run.trained:
-        return "split"
-    return run.sharding
+        return _alone(lot)
+    return run.sharding if run.trained else "split"
+
+
+def _alone(lot: LotSpec) -> str:
+    return "single" if lot.cards == 1 else "independent"

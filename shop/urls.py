@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from shop.addresses import QuoteIdConverter, TokenConverter
-from shop.views import catalog, orders, quotes, site
+from shop.views import catalog, orders, plan, quotes, site
 
 register_converter(QuoteIdConverter, "quote_id")
 register_converter(TokenConverter, "order_token")
@@ -14,6 +14,7 @@ urlpatterns = [
     path("catalog/", catalog.catalog_page, name="catalog"),
     path("catalog/<slug:slug>/", catalog.accelerator_page, name="accelerator"),
     path("catalog/<slug:slug>/total/", catalog.total_part, name="total"),
+    path("plan/", plan.plan_page, name="plan"),
     path("quotes/<quote_id:quote_id>/", quotes.quote_page, name="quote"),
     path("quotes/<quote_id:quote_id>/document.json", quotes.quote_document, name="quote_document"),
     path("quotes/<quote_id:quote_id>/signature.txt", quotes.quote_signature, name="quote_signature"),

@@ -92,8 +92,10 @@ def _readings(payment: PaymentRequest, seen: Round) -> tuple[_Reading, ...]:
 def _says_something(
     payment: PaymentRequest, reading: _Reading, last: Readings, transfers: Iterable[Transfer]
 ) -> bool:
-    """Another sum, the first settled look past the expiry, or the first that covers a transfer."""
+    """A newer block with another sum, the first settled look past the expiry, or the first that covers a transfer."""
     known = last.get((payment.pk, reading.kind, reading.contract))
+    if known is not None and reading.header.number < known.block_number:
+        return False  # a worker that was overtaken: an older block says nothing about now
     if known is None or known.units != reading.units:
         return True
     if reading.kind != SETTLED:

@@ -15,6 +15,8 @@ def fill_pool() -> None:
 
     A network that cannot be read neither empties the pool nor hides another one.
     """
+    if not offers.networks():
+        return
     pool.derive_missing()
     readable = set(ChainState.objects.filter(offered=True).values_list("network", flat=True))
     for slug, network in offers.networks().items():

@@ -7,15 +7,19 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from billing.lifecycle import PaymentFlag, PaymentStatus
 from billing.models import PaymentView
+from core import clock
 from core.mail import queue_mail
 from core.money import units_to_amount
+from orders.lifecycle import OVER, OrderStatus
 from orders.models import Order
 
 
 def flag(order: Order, view: PaymentView, name: str) -> None:
     """Money that is not full, on time and of the right asset: what arrived and what is still due."""
     payment = view.payment
+    template = name if _goes_on(order, view, name) else "closed"
     received = units_to_amount(view.received_units, payment.decimals)
     due = units_to_amount(payment.due_units, payment.decimals)
     facts: dict[str, Any] = {
@@ -33,7 +37,7 @@ def flag(order: Order, view: PaymentView, name: str) -> None:
             "wrong_asset": _("Order %(order)s: another asset arrived"),
         }
         text = render_to_string(
-            f"mail/payment_{name}.txt",
+            f"mail/payment_{template}.txt",
             {
                 "order": order,
                 "payment": payment,
@@ -51,3 +55,12 @@ def flag(order: Order, view: PaymentView, name: str) -> None:
         text=text,
         order_ref=order.public_id,
     )
+
+
+def _goes_on(order: Order, view: PaymentView, name: str) -> bool:
+    """Whether the words for an order that goes on are true: nobody is asked to send more to one that is over."""
+    if name == PaymentFlag.PARTIAL:
+        return order.status == OrderStatus.AWAITING_PAYMENT and clock.now() < view.payment.expires_at
+    if name == PaymentFlag.OVER:
+        return order.status not in OVER and view.status in (PaymentStatus.SEEN, PaymentStatus.SETTLED)
+    return True

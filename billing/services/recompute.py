@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Max
 
 from billing import locks
 from billing.compute import Computed, Facts, Money, compute
@@ -11,17 +12,18 @@ from billing.lifecycle import PAYMENT, PaymentFlag, PaymentStatus
 from billing.models import BalanceReading, PaymentRequest, PaymentView, Transfer, TransferSighting
 from billing.services import notify, watch_hold
 from core import clock, decisions, events
+from core.models import Decision
 from core.money import units_to_amount
 from orders.models import Order
 
 # A decision that stands beside the state, and the event that tells of it, per flag.
-_FLAG_EVENTS = {
+_FLAG_EVENTS: dict[str, str] = {
     PaymentFlag.PARTIAL: "payment.partial",
     PaymentFlag.OVER: "payment.over",
     PaymentFlag.LATE: "payment.late",
     PaymentFlag.WRONG_ASSET: "payment.wrong_asset",
 }
-_FLAG_DECISIONS = {
+_FLAG_DECISIONS: dict[str, str] = {
     PaymentFlag.OVER: "payment_over",
     PaymentFlag.LATE: "payment_late",
     PaymentFlag.WRONG_ASSET: "payment_wrong_asset",
@@ -66,6 +68,7 @@ def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
         ],
         head_balance=head.units if head else None,
         settled_balance=settled.units if settled else None,
+        peak_balance=_peak(payment),
         settled_number=settled.block_number if settled else None,
         settled_time=settled.block_time if settled else None,
         native_units=native.units if native else 0,
@@ -80,6 +83,13 @@ def _latest(payment: PaymentRequest, kind: str, contract: str) -> BalanceReading
         .order_by("-id")
         .first()
     )
+
+
+def _peak(payment: PaymentRequest) -> int:
+    readings = BalanceReading.objects.filter(
+        payment=payment, kind=BalanceReading.Kind.SETTLED, asset_contract=payment.asset_contract
+    )
+    return readings.aggregate(peak=Max("units"))["peak"] or 0
 
 
 def _apply_numbers(view: PaymentView, computed: Computed, block: tuple[int, datetime] | None) -> None:
@@ -105,8 +115,6 @@ def _apply_status(order: Order, view: PaymentView, computed: Computed) -> None:
     PAYMENT.advance(view, target, order_ref=order.public_id, payload=_payload(view, order))
     if target == PaymentStatus.REVERSED:
         _decide(order, view, "payment_reversed")
-    if target == PaymentStatus.EXPIRED and view.received_units:
-        _decide(order, view, "payment_partial")
     if target == PaymentStatus.SETTLED:
         decisions.close_open(
             kind="payment_reversed", subject=f"payment:{view.payment_id}", reason="the money came back"
@@ -114,27 +122,42 @@ def _apply_status(order: Order, view: PaymentView, computed: Computed) -> None:
 
 
 def _tell_flags(order: Order, view: PaymentView, before: tuple[int, frozenset[str]]) -> None:
-    """One event per flag that is new, and per further transfer that leaves it partial."""
+    """Events, mails and decisions for a flag that is new or whose sum has changed: a decision that staff closed is
+    not opened again by a look that found nothing new."""
     received_before, flags_before = before
-    for flag, name in _FLAG_EVENTS.items():
-        again = flag == PaymentFlag.PARTIAL and view.received_units != received_before
-        if flag in view.flags and (flag not in flags_before or again):
+    for flag in view.flags:
+        is_new = flag not in flags_before
+        if not is_new and view.received_units == received_before:
+            continue
+        if flag in _FLAG_EVENTS and (is_new or flag == PaymentFlag.PARTIAL):
             events.emit(
-                name=name,
+                name=_FLAG_EVENTS[flag],
                 subject=f"payment:{view.payment_id}",
                 order_ref=order.public_id,
                 payload=_payload(view, order),
             )
-            notify.flag(order, view, str(flag))
-    for flag, kind in _FLAG_DECISIONS.items():
-        if flag in view.flags:
-            _decide(order, view, kind)
+            notify.flag(order, view, flag)
+        if flag in _FLAG_DECISIONS:
+            _decide(order, view, _FLAG_DECISIONS[flag])
+    _decide_partial(order, view, received_before)
     if PaymentFlag.DISAGREE not in view.flags and PaymentFlag.DISAGREE in flags_before:
         decisions.close_open(
             kind="payment_disagree",
             subject=f"payment:{view.payment_id}",
             reason="balance and transfers agree again",
         )
+
+
+def _decide_partial(order: Order, view: PaymentView, received_before: int) -> None:
+    """A part may still become whole while the cards are held. Afterwards a person decides, once per sum."""
+    if PaymentFlag.PARTIAL not in view.flags or view.status not in (
+        PaymentStatus.EXPIRED,
+        PaymentStatus.REVERSED,
+    ):
+        return
+    decided = Decision.objects.filter(kind="payment_partial", subject=f"payment:{view.payment_id}").exists()
+    if not decided or view.received_units != received_before:
+        _decide(order, view, "payment_partial")
 
 
 def _decide(order: Order, view: PaymentView, kind: str) -> None:

@@ -3,26 +3,24 @@
 Network I/O happens outside any transaction; what was read is applied per payment under the lock on its order.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 
 from billing import offers
-from billing.models import ChainState, PaymentRequest, Transfer
+from billing.models import ChainState, PaymentRequest
 from billing.networks import Asset, Network
 from billing.rails.errors import ChainError, ChainMismatch, ChainMoved
 from billing.rails.evm import ADDRESSES_PER_ROUND, Chain
-from billing.rails.facts import Header, Round
-from billing.services.apply_facts import (
-    Found,
-    Readings,
-    apply,
-    head_changed,
-    is_news,
-    latest_readings,
-)
+from billing.rails.facts import Round
+from billing.services.apply_facts import Found, apply, is_news
+from billing.services.search import Search
 from core import claims, clock, decisions
 
 log = structlog.get_logger(__name__)
@@ -32,9 +30,29 @@ CLAIM_SECONDS = 60
 VERIFY_EVERY = timedelta(minutes=10)
 FULL_SWEEP_EVERY = timedelta(hours=24)
 MOVED_TRIES = 3
-# Where balance and transfers disagree, an endpoint's log index may lag behind its state: look again this far back.
-RESCAN_BLOCKS = 1000
-SCAN_BLOCKS = 2000
+
+
+class ClaimLost(Exception):
+    """Another worker has the network now: what this one found is not written."""
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """The network's row while this worker holds it."""
+
+    rows: QuerySet[ChainState]
+    token: uuid.UUID
+
+    def renew(self) -> None:
+        """Before each group of payments. Raises ClaimLost where the time is over and another worker came."""
+        until = clock.system_now() + timedelta(seconds=CLAIM_SECONDS)
+        if not self.rows.filter(claim_token=self.token).update(claim_until=until):
+            raise ClaimLost
+
+    def write(self, **values: Any) -> None:
+        """Only the holder of the claim writes the row."""
+        if not self.rows.filter(claim_token=self.token).update(**values):
+            raise ClaimLost
 
 
 def watch_network(slug: str) -> bool:
@@ -42,77 +60,95 @@ def watch_network(slug: str) -> bool:
     network = offers.networks().get(slug)
     if network is None:
         return False
-    state, _ = ChainState.objects.get_or_create(network=slug, defaults={"chain_id": network.chain_id})
+    ChainState.objects.get_or_create(network=slug, defaults={"chain_id": network.chain_id})
     own = ChainState.objects.filter(network=slug)
     token = claims.claim(own, seconds=CLAIM_SECONDS)
     if token is None:
         return False
+    claim = _Claim(own, token)
     try:
-        _look(network, state)
-    except ChainMismatch as error:
-        own.update(offered=False, problem=str(error)[:300])
-        decisions.open_decision(
-            kind="network_not_offered", subject=f"network:{slug}", facts={"reason": str(error)}
-        )
+        _look(network, own.get(), claim)
+    except ClaimLost:
+        log.warning("chain_claim_lost", network=slug)
+        return False
     except ChainError as error:
         log.warning("chain_unreadable", network=slug, reason=str(error))
-        own.update(offered=False, problem=str(error)[:300])
-    else:
-        return True
+        own.filter(claim_token=token).update(offered=False, problem=str(error)[:300])
+        if isinstance(error, ChainMismatch):
+            decisions.open_decision(
+                kind="network_not_offered", subject=f"network:{slug}", facts={"reason": str(error)}
+            )
+        return False
     finally:
         claims.release(own, token=token)
-    return False
+    return True
 
 
-def _look(network: Network, state: ChainState) -> None:
+def _look(network: Network, state: ChainState, claim: _Claim) -> None:
     chain = Chain(network)
     moment = clock.system_now()
     if not state.offered or state.verified_at is None or moment - state.verified_at > VERIFY_EVERY:
         chain.verify()
-        state.verified_at = moment
+        claim.write(verified_at=moment)
         decisions.close_open(
             kind="network_not_offered",
             subject=f"network:{network.slug}",
             reason="it agrees with the file again",
         )
-    full = state.swept_at is None or moment - state.swept_at > FULL_SWEEP_EVERY
     product = clock.now()
     top: Round | None = None
-    for payments in _groups(network, everything=full):
+    for payments in _groups(network):
         for asset, group in _by_asset(network, payments):
+            claim.renew()
             top = _look_at(chain, asset, group, state)
     if top is None:
         top = _retry(
             lambda: chain.round(asset=network.assets[0], addresses=[], from_block=state.head_number or 0)
         )
-    state.head_number, state.head_hash, state.head_time = top.head.number, top.head.hash, top.head.time
-    state.settled_number, state.settled_hash = top.settled.number, top.settled.hash
-    state.settled_time = top.settled.time
-    state.offered, state.problem = True, ""
-    state.checked_at, state.checked_product_at = clock.system_now(), product
-    if full:
-        state.swept_at = moment
-    state.save(
-        update_fields=[
-            "verified_at", "head_number", "head_hash", "head_time", "settled_number", "settled_hash",
-            "settled_time", "offered", "problem", "checked_at", "checked_product_at", "swept_at",
-        ]
-    )  # fmt: skip
+    claim.write(
+        head_number=top.head.number,
+        head_hash=top.head.hash,
+        head_time=top.head.time,
+        settled_number=top.settled.number,
+        settled_hash=top.settled.hash,
+        settled_time=top.settled.time,
+        offered=True,
+        problem="",
+        checked_at=clock.system_now(),
+        checked_product_at=product,
+    )
+    _look_at_old(chain, network, state, claim)
 
 
-def _groups(network: Network, *, everything: bool) -> Iterator[list[PaymentRequest]]:
-    """Payments to look at: those that are closely watched, or (once a day) every one that was ever opened."""
-    wanted = PaymentRequest.objects.filter(network=network.slug).select_related("address", "order", "view")
-    if not everything:
-        wanted = wanted.filter(view__watch_until__gte=clock.now())
-    batch: list[PaymentRequest] = []
-    for payment in wanted.order_by("pk").iterator(chunk_size=ADDRESSES_PER_ROUND):
-        batch.append(payment)
-        if len(batch) == ADDRESSES_PER_ROUND:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _look_at_old(chain: Chain, network: Network, state: ChainState, claim: _Claim) -> None:
+    """Once a day every address ever issued, one group per round, so that it never holds up what is open (C12)."""
+    moment = clock.system_now()
+    if state.swept_at is not None and moment - state.swept_at < FULL_SWEEP_EVERY:
+        return
+    old = list(
+        _payments(network)
+        .filter(pk__gt=state.swept_payment, view__watch_until__lt=clock.now())
+        .order_by("pk")[:ADDRESSES_PER_ROUND]
+    )
+    for asset, group in _by_asset(network, old):
+        claim.renew()
+        _look_at(chain, asset, group, state)
+    if len(old) == ADDRESSES_PER_ROUND:
+        claim.write(swept_payment=old[-1].pk)
+    else:
+        claim.write(swept_payment=0, swept_at=moment)
+
+
+def _payments(network: Network) -> QuerySet[PaymentRequest]:
+    return PaymentRequest.objects.filter(network=network.slug).select_related("address", "order", "view")
+
+
+def _groups(network: Network) -> Iterator[list[PaymentRequest]]:
+    """Payments that are closely watched, in groups of what one round can hold."""
+    wanted = _payments(network).filter(view__watch_until__gte=clock.now()).order_by("pk")
+    rows = list(wanted)
+    for start in range(0, len(rows), ADDRESSES_PER_ROUND):
+        yield rows[start : start + ADDRESSES_PER_ROUND]
 
 
 def _by_asset(
@@ -143,83 +179,27 @@ def _look_once(
     chain: Chain, asset: Asset, payments: list[PaymentRequest], addresses: list[str], state: ChainState
 ) -> Round:
     seen = chain.round(asset=asset, addresses=addresses, from_block=state.head_number or 0)
-    active = _active_transfers(payments)
-    last = latest_readings(payments)
-    found = {payment.pk: Found() for payment in payments}
-    _find_gone(chain, seen, payments, active, found)
-    _find_transfers(chain, asset, seen, payments, active, found, last)
+    search = Search(chain, asset, seen, payments)
+    search.run()
     for payment in payments:
-        if not is_news(payment, seen, found[payment.pk], last, active[payment.pk]):
-            continue
-        try:
-            with transaction.atomic():
-                apply(payment, seen, found[payment.pk])
-        except Exception:
-            # One odd order must not stop the others; its facts are read again in the next round.
-            log.exception("payment_not_applied", payment=payment.pk)
+        found = search.found[payment.pk]
+        if is_news(payment, seen, found, search.last, search.active[payment.pk]):
+            _apply_one(payment, seen, found)
     return seen
 
 
-def _active_transfers(payments: Iterable[PaymentRequest]) -> Mapping[int, list[Transfer]]:
-    by_payment: dict[int, list[Transfer]] = {payment.pk: [] for payment in payments}
-    for row in Transfer.objects.in_chain().filter(payment_id__in=by_payment):
-        by_payment[row.payment_id].append(row)
-    return by_payment
-
-
-def _find_gone(
-    chain: Chain,
-    seen: Round,
-    payments: list[PaymentRequest],
-    active: Mapping[int, list[Transfer]],
-    found: dict[int, Found],
-) -> None:
-    """Transfers whose block is no longer part of the chain: those above the settled block, and all of a payment
-    whose balance is below what its transfers say."""
-    headers: dict[int, Header | None] = {}
-    for payment in payments:
-        rows = active[payment.pk]
-        short = seen.latest_balances[payment.address.address] < sum(row.units for row in rows)
-        for row in rows:
-            if not short and row.block_number <= seen.settled.number:
-                continue
-            number = row.block_number
-            if number not in headers:
-                headers[number] = chain.header(number) if number <= seen.head.number else None
-            header = headers[number]
-            if header is None or header.hash != row.block_hash:
-                found[payment.pk].gone.append(row)
-
-
-def _find_transfers(
-    chain: Chain,
-    asset: Asset,
-    seen: Round,
-    payments: list[PaymentRequest],
-    active: Mapping[int, list[Transfer]],
-    found: dict[int, Found],
-    last: Readings,
-) -> None:
-    """Read the logs of the addresses whose balance is not explained by what we know."""
-    wanted: dict[str, PaymentRequest] = {}
-    start = seen.head.number
-    for payment in payments:
-        address = payment.address.address
-        gone = {row.pk for row in found[payment.pk].gone}
-        known = sum(row.units for row in active[payment.pk] if row.pk not in gone)
-        balance = seen.latest_balances[address]
-        if balance == known:
-            continue
-        changed = bool(gone) or head_changed(payment, balance, last)
-        first = payment.from_block if changed else max(payment.from_block, seen.head.number - RESCAN_BLOCKS)
-        wanted[address] = payment
-        start = min(start, first)
-    if not wanted:
-        return
-    # In pieces: an endpoint that refuses long ranges has a time limit per piece, not for the whole catch-up.
-    for piece in range(start, seen.head.number + 1, SCAN_BLOCKS):
-        end = min(piece + SCAN_BLOCKS - 1, seen.head.number)
-        for row in chain.transfers(asset=asset, recipients=list(wanted), from_block=piece, to_block=end):
-            payment = wanted[row.recipient]
-            if row.block_number >= payment.from_block:
-                found[payment.pk].logs.append(row)
+def _apply_one(payment: PaymentRequest, seen: Round, found: Found) -> None:
+    """One odd order must not stop the others: staff are told once, its facts are read again in the next round."""
+    subject = f"payment:{payment.pk}"
+    try:
+        with transaction.atomic():
+            apply(payment, seen, found)
+            decisions.close_open(kind="payment_unreadable", subject=subject, reason="it could be written")
+    except Exception as error:
+        log.exception("payment_not_applied", payment=payment.pk)
+        decisions.open_decision(
+            kind="payment_unreadable",
+            subject=subject,
+            order_ref=payment.order.public_id,
+            facts={"error": f"{type(error).__name__}: {error}"[:500]},
+        )

@@ -11,6 +11,7 @@ from core import clock, events
 from core.models import Audience, Event
 from fleet import locks
 from fleet.lifecycle import OPEN_STATES, LeaseStatus
+from fleet.limits import network_prefix
 from fleet.models import AccessKey, Lease
 from fleet.selectors import cards_of_hold
 
@@ -152,7 +153,7 @@ def record_login(*, key_id: int, address: str) -> bool:
             subject=f"lease:{lease.pk}",
             order_ref=lease.order_ref,
             audience=Audience.BUYER,
-            payload={"fingerprint": key.fingerprint, "address": address},
+            payload={"fingerprint": key.fingerprint, "network": network_prefix(address)},
         )
         return True
 

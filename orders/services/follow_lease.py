@@ -12,6 +12,9 @@ from orders.lifecycle import ORDER, OrderStatus
 from orders.models import Order
 from orders.services import notify
 
+# The end_reason of a lease whose money did not come back (fleet.services.deadlines).
+REVERSED = "reversed"
+
 
 def follow(event: Event) -> None:
     """Apply one lease event to its order. Locks the order. Safe to repeat; a cancelled order stays cancelled."""
@@ -22,10 +25,10 @@ def follow(event: Event) -> None:
     _STEPS[event.name](order, lease, event.payload)
 
 
-def _advance(order: Order, to: str) -> bool:
+def _advance(order: Order, to: str, *, reason: str = "") -> bool:
     if not ORDER.can(order.status, to):
         return False
-    ORDER.advance(order, to, order_ref=order.public_id)
+    ORDER.advance(order, to, order_ref=order.public_id, payload={"reason": reason} if reason else None)
     return True
 
 
@@ -34,6 +37,8 @@ def _preparing(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 
 
 def _ready(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
+    # Where the event of the preparation was parked, the steps are made up for: the lease is what it is.
+    _advance(order, OrderStatus.PROVISIONING)
     if _advance(order, OrderStatus.ACTIVE):
         notify.ready(order, lease)
 
@@ -52,13 +57,16 @@ def _resumed(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 
 
 def _ending(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
-    # Money that a reorg took back and that did not return in time: the order failed, not ended.
-    if lease.end_reason == "reversed":
-        _fail(order, lease)
+    # Money that a reorg took back and that did not return in time: the order failed, and nothing is due back.
+    if lease.end_reason == REVERSED and _advance(order, OrderStatus.FAILED, reason=REVERSED):
+        notify.reversed_for_good(order)
 
 
 def _closed(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
-    if _advance(order, OrderStatus.ENDED):
+    if lease.ready_at is None:
+        # Ended by staff before access ever opened: nothing was delivered.
+        _fail(order, lease)
+    elif _advance(order, OrderStatus.ENDED):
         notify.ended(order, lease)
 
 
@@ -67,14 +75,14 @@ def _failed(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 
 
 def _fail(order: Order, lease: Lease) -> None:
-    if not _advance(order, OrderStatus.FAILED):
+    if not _advance(order, OrderStatus.FAILED, reason="not_delivered"):
         return
     decisions.open_decision(
         kind="refund_due",
         subject=f"order:{order.pk}",
         order_ref=order.public_id,
         facts={
-            "why": lease.end_reason or "delivery failed",
+            "why": lease.end_reason or "not_delivered",
             "total": f"{order.quote.total:.2f}",
             "currency": order.quote.currency,
         },

@@ -55,6 +55,10 @@ def ended(order: Order, lease: Lease) -> None:
     _queue(order, "ended", _subject(order, "ended"), {"lease": lease})
 
 
+def reversed_for_good(order: Order) -> None:
+    _queue(order, "reversed", _subject(order, "reversed"), {})
+
+
 def failed(order: Order) -> None:
     _queue(order, "failed", _subject(order, "failed"), {})
 
@@ -72,6 +76,7 @@ def _subject(order: Order, kind: str) -> str:
             "suspended": _("Order %(order)s: access paused"),
             "resumed": _("Order %(order)s: access is back"),
             "ended": _("Order %(order)s: term ended, disks wiped"),
+            "reversed": _("Order %(order)s: closed, your transfer did not return"),
             "failed": _("Order %(order)s: could not be delivered"),
         }
         return subjects[kind] % {"order": order.public_id}

@@ -1,5 +1,6 @@
 """The one page of an order in all its states, its live part, and what a buyer can do on it."""
 
+import uuid
 from collections.abc import Callable
 
 from django.contrib import messages
@@ -134,7 +135,8 @@ def problem(request: HttpRequest, token: str) -> HttpResponse:
         else:
             open_decision(
                 kind="problem_reported",
-                subject=f"order:{found.pk}",
+                # Each report is a decision of its own: a second one must not take the place of the first.
+                subject=f"report:{uuid.uuid4().hex}",
                 order_ref=found.public_id,
                 facts={"text": text, "order_status": found.status},
             )

@@ -33,6 +33,7 @@ def facts(
         transfers=transfers,
         head_balance=head,
         settled_balance=settled,
+        peak_balance=settled,
         settled_number=settled_number,
         settled_time=settled_time,
         native_units=0,
@@ -100,13 +101,15 @@ def test_no_reading_yet_says_nothing() -> None:
 
 
 def test_c24_an_event_without_balance_pays_nothing() -> None:
-    result = compute(facts(money(10**12), head_balance=0, settled_balance=0))
+    result = compute(facts(money(10**12), head_balance=0, settled_balance=0, peak_balance=0))
     assert result.status == "awaiting"
     assert result.flags == ("disagree",)
 
 
 def test_c25_the_smaller_of_balance_and_log_counts() -> None:
-    result = compute(facts(money(DUE), head_balance=25_245_000, settled_balance=25_245_000))
+    result = compute(
+        facts(money(DUE), head_balance=25_245_000, settled_balance=25_245_000, peak_balance=25_245_000)
+    )
     assert result.status == "awaiting"
     assert set(result.flags) == {"partial", "disagree"}
     assert result.received_units == 25_245_000
@@ -124,12 +127,20 @@ def test_c26_settled_money_that_is_gone_is_reversed() -> None:
 
 def test_c26_the_same_money_later_settles_again_whatever_the_hour() -> None:
     again = money(DUE, at=EXPIRY + timedelta(hours=3))
-    assert compute(facts(again, was_settled=True, dropped=True)).status == "settled"
+    result = compute(facts(again, was_settled=True, dropped=True))
+    assert (result.status, result.flags) == ("settled", ())
 
 
 def test_emptied_by_the_operator_is_not_a_reversal() -> None:
     result = compute(facts(money(DUE), head_balance=0, settled_balance=0, was_settled=True))
     assert (result.status, result.flags) == ("settled", ("swept",))
+    assert (result.received_units, result.on_time_units) == (DUE, DUE)
+
+
+def test_a_part_that_was_sent_back_stays_received_and_is_no_disagreement() -> None:
+    result = compute(facts(money(1_000_000), head_balance=0, settled_balance=0))
+    assert (result.status, result.received_units) == ("awaiting", 1_000_000)
+    assert set(result.flags) == {"partial", "swept"}
 
 
 def test_excess_is_a_flag_beside_settled() -> None:

@@ -8,7 +8,7 @@ import time_machine
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from billing import locks, pool
+from billing import locks, offers, pool
 from billing.lifecycle import PAYMENT, REFUND, PaymentStatus, RefundStatus
 from billing.models import (
     AddressCheck,
@@ -23,14 +23,18 @@ from billing.rails.facts import Header, Round, TransferLog
 from billing.services.apply_facts import Found, apply
 from billing.services.claim import claim, clean_hash
 from billing.services.demo_pay import request_demo_transfer
+from billing.services.missing_networks import report_missing
+from billing.services.recompute import recompute
 from core import clock, outbox
 from core.errors import Conflict, Forbidden, Invalid, NotFound, TooMany
 from core.lifecycle import IllegalStep
 from core.models import Decision, Event, OutgoingMail
+from core.services.close import close_with_note
 from fleet.lifecycle import LeaseStatus
 from fleet.models import Hold, Lease
 from orders.lifecycle import OrderStatus
 from orders.models import Order
+from orders.services.cancel import cancel
 from tests import scenario
 
 pytestmark = pytest.mark.django_db
@@ -378,3 +382,81 @@ def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) ->
     assert look(due, Found(logs=[again])) == "settled"
     assert Transfer.objects.count() == 1
     assert list(TransferSighting.objects.values_list("in_chain", flat=True)) == [False, True]
+
+
+def _mails(order: Order) -> list[str]:
+    return list(OutgoingMail.objects.filter(order_ref=order.public_id).values_list("text", flat=True))
+
+
+def test_a_late_worker_changes_nothing(order: Order) -> None:
+    chain = scenario.Chain()
+    scenario.pay(order, chain=chain)
+    address = order.payment.address.address
+    old = Header(number=order.payment.from_block, hash=chain.hash_of(1), time=order.placed_at)
+    nothing = {address: 0}
+    seen = Round(
+        head=old,
+        settled=old,
+        latest_balances=nothing,
+        settled_balances=nothing,
+        native_latest=nothing,
+        native_settled=nothing,
+    )
+    with transaction.atomic():
+        apply(order.payment, seen, Found())
+    assert PaymentView.objects.get(payment=order.payment).status == "settled"
+
+
+def test_money_that_the_operator_collected_is_still_due_back_after_a_cancel(order: Order) -> None:
+    chain = scenario.Chain()
+    scenario.pay(order, chain=chain)
+    chain.advance(blocks=3)
+    with transaction.atomic():
+        for kind in ("head", "settled"):
+            chain._read(order.payment, kind, chain.number, 0)
+        recompute(order_id=order.public_id)
+    view = PaymentView.objects.get(payment=order.payment)
+    assert (view.status, view.flags) == ("settled", ["swept"])
+    with transaction.atomic():
+        cancel(order_id=order.public_id, actor="buyer")
+    outbox.drain()
+    assert Decision.objects.get(kind="refund_due").facts["received"] == "934.560000"
+
+
+def test_nobody_is_asked_to_pay_for_an_order_that_is_closed(order: Order) -> None:
+    with transaction.atomic():
+        cancel(order_id=order.public_id, actor="buyer")
+    scenario.pay(order, units=1_000_000)
+    assert any("Do not send more" in text for text in _mails(order))
+    assert not any("Send the rest" in text for text in _mails(order))
+
+
+def test_a_decision_that_staff_closed_stays_closed(order: Order) -> None:
+    chain = scenario.Chain()
+    chain.advance()
+    chain.send(order.payment, order.payment.due_units + 5)
+    chain.look(order.payment)
+    first = Decision.objects.get(kind="payment_over")
+    close_with_note(decision=first, actor="staff", reason="sent back by hand")
+    chain.settle(order.payment)
+    chain.advance()
+    chain.look(order.payment)
+    assert Decision.objects.filter(kind="payment_over").count() == 1
+    chain.send(order.payment, 7)
+    chain.look(order.payment)
+    assert Decision.objects.filter(kind="payment_over", closed_at=None).count() == 1
+
+
+def test_an_asset_that_left_the_file_is_reported_and_closed_again(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report_missing()
+    assert not Decision.objects.exists()
+    known = offers.networks
+    monkeypatch.setattr(offers, "networks", dict)
+    report_missing()
+    report_missing()
+    assert Decision.objects.filter(kind="network_missing", closed_at=None).count() == 1
+    monkeypatch.setattr(offers, "networks", known)
+    report_missing()
+    assert not Decision.objects.filter(closed_at=None).exists()

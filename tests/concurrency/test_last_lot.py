@@ -1,4 +1,4 @@
-"""Forty threads want the last lot: one gets it. The control takes the protection away and must oversell."""
+"""S01: forty threads want the last lot, one gets it. The control takes the protection away and must oversell."""
 
 import threading
 from collections import Counter
@@ -6,30 +6,24 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
 from catalog.models import Lot
 from core.errors import Refusal
-from fleet import locks, selectors
-from fleet.models import Card, Hold, Reservation
-from fleet.services import hold as hold_module
+from fleet import locks
+from fleet.models import Hold, Reservation
 from fleet.services.hold import hold
+from tests import races
 from tests.factories.fleet import hold_request, make_lot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 40
-CONSTRAINT = "reservation_no_overlap"
 
 
 @pytest.fixture(autouse=True)
 def connection_per_thread(transactional_db: None) -> Iterator[None]:
-    """The pool of a process would let eight through at a time and make the race tamer than it is."""
-    options = connections["default"].settings_dict["OPTIONS"]
-    connection.close()
-    pool, options["pool"] = options["pool"], False
-    yield
-    connection.close()
-    options["pool"] = pool
+    with races.own_connections():
+        yield
 
 
 @pytest.fixture
@@ -85,30 +79,8 @@ def test_overdue_hold_is_let_go_once_and_sold_once(lot: Lot) -> None:
 
 @pytest.fixture
 def unprotected(lot: Lot, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No lock on the cards and no constraint; every thread has read before the first one writes."""
-    everybody_has_read = threading.Barrier(THREADS, timeout=30)
-    read = selectors.busy_card_ids
-
-    def read_and_wait(**arguments: object) -> set[int]:
-        busy = read(**arguments)  # type: ignore[arg-type]
-        everybody_has_read.wait()
-        return busy
-
-    def unlocked(*, accelerator_id: int) -> list[Card]:
-        return list(
-            Card.objects.filter(node__accelerator_id=accelerator_id).select_related("node").order_by("pk")
-        )
-
-    monkeypatch.setattr(hold_module, "busy_card_ids", read_and_wait)
-    monkeypatch.setattr(locks, "candidate_cards_for_update", unlocked)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = %s", [CONSTRAINT])
-        (definition,) = cursor.fetchone()
-        cursor.execute(f"ALTER TABLE fleet_reservation DROP CONSTRAINT {CONSTRAINT}")
-    yield
-    Reservation.objects.all().delete()
-    with connection.cursor() as cursor:
-        cursor.execute(f"ALTER TABLE fleet_reservation ADD CONSTRAINT {CONSTRAINT} {definition}")
+    with races.cards_unprotected(monkeypatch, threads=THREADS):
+        yield
 
 
 @pytest.mark.usefixtures("unprotected")
@@ -119,11 +91,7 @@ def test_control_without_lock_and_constraint_oversells(lot: Lot) -> None:
 
 def test_constraint_alone_is_the_last_word(lot: Lot, monkeypatch: pytest.MonkeyPatch) -> None:
     """S02: whatever a worker believes, the database refuses the second row."""
-    monkeypatch.setattr(
-        locks,
-        "candidate_cards_for_update",
-        lambda *, accelerator_id: list(Card.objects.select_related("node").order_by("pk")),
-    )
+    monkeypatch.setattr(locks, "candidate_cards_for_update", races.unlocked_cards)
     answers = race(lot)
     assert answers["held"] <= 1, answers
     assert set(answers) <= {"held", "no_capacity", "busy"}

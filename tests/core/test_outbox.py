@@ -160,6 +160,18 @@ def test_a_parked_row_is_tried_again_by_its_decision_once(heard: list[str], wait
         try_again(decision=decision, actor="staff", reason="again")
 
 
+@pytest.mark.django_db
+def test_rows_behind_a_failing_one_do_not_crowd_out_others(heard: list[str]) -> None:
+    tell(n=1, fails=True)
+    for number in range(2, 40):
+        tell(n=number)
+    tell("thing:2", n=99)
+    outbox.drain()
+    due = outbox.due_ids(limit=3)
+    assert "first 99" in heard
+    assert len(due) <= 1
+
+
 @pytest.mark.django_db(transaction=True)
 def test_without_a_broker_the_row_stays_and_nothing_breaks(
     heard: list[str], monkeypatch: pytest.MonkeyPatch

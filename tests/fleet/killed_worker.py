@@ -12,9 +12,12 @@ import django
 
 django.setup()
 
+from anchorgpu.celery import app  # noqa: E402
+from core import outbox  # noqa: E402
 from fleet import providers  # noqa: E402
 from fleet.services import try_login, work  # noqa: E402
 from fleet.services.sweep import advance_lease  # noqa: E402
+from orders.services import notify  # noqa: E402
 from tests.fleet.doubles import FaultyProvider  # noqa: E402
 
 
@@ -25,13 +28,15 @@ def die(*_args: Any, **_kwargs: Any) -> NoReturn:
 
 def work_until(lease_id: int, point: str) -> None:
     """`before:<verb>` and `after:<verb>` at the provider, `login` with the test key in place, `commit:<n>` when the
-    result of the n-th step is written and not committed."""
+    result of the n-th step is written and not committed, `mail` when all is committed and the mail is not queued."""
     provider = FaultyProvider()
     providers._PROVIDERS["simulated"] = lambda: provider
     vars(try_login)["check_login"] = lambda **_arguments: ""
     when, _, what = point.partition(":")
     if when == "login":
         vars(try_login)["check_login"] = die
+    elif when == "mail":
+        vars(notify)["queue_mail"] = die
     elif when == "commit":
         left = [int(what)]
 
@@ -45,6 +50,9 @@ def work_until(lease_id: int, point: str) -> None:
     else:
         getattr(provider, when)[what].append(die)
     advance_lease(lease_id=lease_id)
+    if when == "mail":
+        app.loader.import_default_modules()
+        outbox.drain()
 
 
 for request in sys.stdin:

@@ -147,7 +147,7 @@ def test_success_that_comes_after_the_close_is_undone(provider: FaultyProvider, 
 def test_machine_left_by_a_worker_killed_after_the_close_is_found(
     provider: FaultyProvider, wait: Wait
 ) -> None:
-    """The same, and the worker dies before it can undo: the comparison with the engine finds the machine."""
+    """S05 with S08: the worker dies before it can undo; the comparison with the engine finds the machine."""
     lease = make_lease(make_lot(cards=2, nodes=(2,)))
 
     class Killed(BaseException):
@@ -172,6 +172,7 @@ def test_machine_left_by_a_worker_killed_after_the_close_is_found(
 
 
 def test_machine_that_no_lease_knows_is_reported_and_left(lease: Lease, provider: FaultyProvider) -> None:
+    """S08: our tag on a machine that nobody ordered."""
     machine = provider.inner
     observed = machine.observe(lease.pk)
     assert observed is not None

@@ -136,8 +136,9 @@ def test_more_or_less_than_a_key_is_refused(text: str) -> None:
 
 
 def test_one_bad_line_refuses_all_and_is_named() -> None:
-    assert "2" in refusal(f"{KEY}\n{KEY[:-20]}\n{OTHER}").text
-    assert "2" in refusal(f"{KEY}\n{KEY} again").text
+    assert refusal(f"{KEY}\n{KEY[:-20]}\n{OTHER}").text.startswith("Line 2 ")
+    assert refusal(f"{KEY}\n{KEY} again").text.startswith("Line 2 ")
+    assert refusal(f"\n{KEY}\n\n{OTHER}\nhello").text.startswith("Line 5 ")
 
 
 def test_number_and_length_are_bounded() -> None:

@@ -11,12 +11,14 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connection
 
-from core.models import Event
+from core import outbox
+from core.models import Event, OutgoingMail
 from fleet.models import AccessKey, Lease, SimulatedMachine
 from fleet.providers.simulated import SimulatedProvider
 from fleet.services.end import end_lease
 from fleet.services.sweep import due_leases, sweep_leases
 from fleet.services.work import CLAIM_SECONDS
+from tests import scenario
 from tests.factories.fleet import make_lease, make_lot
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_login")]
@@ -80,6 +82,27 @@ def test_killed_at_every_step_of_preparation(kill: Kill, wait: Callable[[float],
         keys = AccessKey.objects.filter(lease=lease, removed_at=None)
         assert [key.purpose for key in keys] == ["buyer"], point
     assert len(SimulatedProvider().living()) == len(PREPARATION)
+
+
+@pytest.mark.parametrize("point", ["before:reserve", "after:reserve", "commit:4", "mail"])
+def test_s08_an_order_is_ready_with_one_machine_and_one_mail(
+    kill: Kill, wait: Callable[[float], None], point: str
+) -> None:
+    """Killed before the create call, after it, before the last commit, and after it before the mail."""
+    scenario.open_shop()
+    order = scenario.order()
+    scenario.pay(order)
+    lease = Lease.objects.get(order_ref=order.public_id)
+    assert kill(lease, point) == "9", f"the worker outlived {point}"
+    assert not OutgoingMail.objects.filter(key__endswith=":ready").exists()
+    wait(CLAIM_SECONDS + 1)
+    sweep_leases()
+    outbox.drain()
+    order.refresh_from_db()
+    assert order.status == "active"
+    assert SimulatedProvider().living() == (lease.pk,)
+    assert AccessKey.objects.filter(lease=lease, removed_at=None).count() == 1
+    assert OutgoingMail.objects.filter(key__endswith=":ready").count() == 1
 
 
 def test_killed_at_every_step_of_the_end(kill: Kill, wait: Callable[[float], None]) -> None:

@@ -199,5 +199,70 @@ def test_no_state_without_a_lock() -> None:
 
 
 def test_handlers_are_named_as_wired() -> None:
-    assert {"orders.on_payment_settled", "orders.on_lease"} <= outbox.registered()
+    assert {"orders.on_payment", "orders.on_lease"} <= outbox.registered()
     assert tasks.sweep_quotes.name == "orders.sweep_quotes"
+
+
+def test_staff_end_before_access_opened_fails_the_order_and_money_is_due_back() -> None:
+    order = scenario.order()
+    scenario.pay(order)
+    _lease_to(order, "preparing", "ending", "wiping", "closed")
+    order.refresh_from_db()
+    assert order.status == OrderStatus.FAILED
+    assert Decision.objects.filter(kind="refund_due", order_ref=order.public_id).count() == 1
+    assert not OutgoingMail.objects.filter(key__endswith=":ended").exists()
+
+
+def test_money_that_a_reorg_took_for_good_closes_the_order_without_a_refund() -> None:
+    order = scenario.order()
+    scenario.pay(order)
+    Lease.objects.filter(order_ref=order.public_id).update(end_reason="reversed")
+    _lease_to(order, "preparing", "suspended", "ending")
+    order.refresh_from_db()
+    assert order.status == OrderStatus.FAILED
+    assert not Decision.objects.filter(kind="refund_due").exists()
+    assert OutgoingMail.objects.filter(key__endswith=":reversed").count() == 1
+    assert not OutgoingMail.objects.filter(key__endswith=":failed").exists()
+
+
+def test_cancel_hears_of_the_start_before_the_order_does() -> None:
+    order = scenario.order()
+    scenario.pay(order)
+    _lease_to(order, "preparing", "testing")
+    lease = Lease.objects.get(order_ref=order.public_id)
+    with transaction.atomic():
+        locked = fleet_locks.lease_for_update(lease.pk)
+        locked.ends_at = clock.now() + timedelta(days=3)
+        LEASE.advance(locked, LeaseStatus.READY, order_ref=order.public_id, also=["ends_at"])
+    with pytest.raises(Conflict) as refused, transaction.atomic():
+        cancel(order_id=order.public_id, actor="buyer")
+    assert refused.value.code == "already_started"
+
+
+def test_a_ready_lease_makes_up_for_an_event_that_was_parked() -> None:
+    order = scenario.order()
+    scenario.pay(order)
+    lease = Lease.objects.get(order_ref=order.public_id)
+    with transaction.atomic():
+        LEASE.advance(
+            fleet_locks.lease_for_update(lease.pk), LeaseStatus.PREPARING, order_ref=order.public_id
+        )
+    OutboxRow.objects.filter(event__name="lease.preparing").update(status=OutboxRow.Status.PARKED)
+    _lease_to(order, "testing", "ready")
+    order.refresh_from_db()
+    assert order.status == OrderStatus.ACTIVE
+
+
+def test_a_reversal_is_never_applied_before_the_settlement() -> None:
+    order = scenario.order()
+    chain = scenario.Chain()
+    chain.advance()
+    transfer = chain.send(order.payment, order.payment.due_units)
+    chain.settle(order.payment)
+    chain.drop(transfer)
+    chain.advance()
+    chain.look(order.payment)
+    later = OutboxRow.objects.get(event__name="payment.reversed")
+    assert not outbox.process(later.pk)
+    outbox.drain()
+    assert Lease.objects.get(order_ref=order.public_id).status == LeaseStatus.SUSPENDED

@@ -204,14 +204,20 @@ def test_pilot_numbers_replace_the_estimate_and_rank_anew() -> None:
     assert (on(after, lot).measured, on(after, lot).hours_source) == (True, "pilot")
     assert after.budget.tensors_gib == pytest.approx(60)
     # What was tight by the estimate is carried now, so it rises.
-    assert (on(before, "a100-sxm-80x1").verdict, on(after, "a100-sxm-80x1").verdict) == ("tight", "comfortable")
+    assert (on(before, "a100-sxm-80x1").verdict, on(after, "a100-sxm-80x1").verdict) == (
+        "tight",
+        "comfortable",
+    )
     places = [[v.lot.code for v in p.lots].index("a100-sxm-80x1") for p in (before, after)]
     assert places[1] < places[0]
     assert "restart_hours" not in {note.code for note in after.assumptions}
 
 
 def test_unknown_lots_are_refused_with_the_field() -> None:
-    for changes, field in (({"lots": ["nox1"]}, "lots"), ({"pilot": {"lot": "nox1", "peak_gib": 5}}, "pilot.lot")):
+    for changes, field in (
+        ({"lots": ["nox1"]}, "lots"),
+        ({"pilot": {"lot": "nox1", "peak_gib": 5}}, "pilot.lot"),
+    ):
         with pytest.raises(PlanError) as refused:
             planned(**changes)
         assert (refused.value.code, refused.value.field) == ("unknown_lot", field)
@@ -230,7 +236,8 @@ def test_a_card_of_unknown_memory_is_no_guess() -> None:
 def test_rules_of_thumb_and_reasons() -> None:
     rules = planned().rules
     assert rules.rule_gb == pytest.approx(128.5, abs=0.1)
-    assert (rules.table_row, rules.table_gb) == ("full_fp16", pytest.approx(77.1, abs=0.1))
+    assert rules.table_row == "full_fp16"
+    assert rules.table_gb == pytest.approx(77.1, abs=0.1)
     assert [note.code for note in rules.reasons] == ["rule_recipe", "rule_activations_left_out"]
     assert rules.reasons[0].params == {"ours": 10.0, "rule": 16}
     qlora = {note.code for note in planned(method="qlora").rules.reasons}
@@ -266,6 +273,21 @@ def test_serving_counts_the_cache_exactly() -> None:
     assert all(verdict.hours is None for verdict in found.lots)
 
 
+def test_the_cache_that_is_named_fits_and_is_comfortable() -> None:
+    asked: dict[str, object] = {"method": "infer", "tokens": None, "engine": "vllm"}
+    named = on(planned(**asked), "a100-sxm-80x1").cache_tokens
+    assert named is not None
+    at_most = on(planned(**asked, seq_len=named // 8, micro_batch=8), "a100-sxm-80x1")
+    beyond = on(planned(**asked, seq_len=named // 8 + 1000, micro_batch=8), "a100-sxm-80x1")
+    assert (at_most.verdict, beyond.verdict) == ("comfortable", "pilot")
+
+
+def test_a_pilot_settles_the_memory_of_a_model_known_by_size_only() -> None:
+    pilot = {"lot": "h200-sxm-141x1", "peak_gib": 75}
+    found = planned(model={"params": "8e9"}, pilot=pilot)
+    assert found.required_gib == found.budget.required_gib == pytest.approx(75.7)
+
+
 def test_serving_a_large_model_is_split() -> None:
     found = planned(model={"preset": "llama-3-70b"}, method="infer", tokens=None, engine="vllm")
     two = on(found, "h200-sxm-141x2")
@@ -279,7 +301,13 @@ VARIANTS: list[dict[str, object]] = [
     {"method": "qlora", "tokens": "5e12"},
     {"method": "infer", "tokens": None, "micro_batch": 8},
     {"model": {"params": "3B"}, "ckpt": "none", "flash": False, "optimizer": "adamw8bit_inbwd"},
-    {"model": {"preset": "deepseek-v3"}, "sharding": "zero3", "n_cards": 8, "method": "lora", "lora_dropout": False},
+    {
+        "model": {"preset": "deepseek-v3"},
+        "sharding": "zero3",
+        "n_cards": 8,
+        "method": "lora",
+        "lora_dropout": False,
+    },
     {"pilot": {"lot": "h200-sxm-141x1", "peak_gib": 60}},
     {"model": {"preset": "mixtral-8x7b"}, "lots": ["a100-sxm-80x1"]},
 ]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.weights import BYTES_PER_PARAMETER, MAX_PARAMETERS, rule_of_thumb_gb, weights_gib
+from planner.architecture import MAX_PARAMETERS
+from planner.weights import BYTES_PER_PARAMETER, rule_of_thumb_gb, weights_gib
 
 
 @pytest.mark.parametrize(

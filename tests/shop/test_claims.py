@@ -1,15 +1,19 @@
 """ "I have paid" without paying (C19): a hint, limited, and never more than a hint."""
 
 from datetime import timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
 from billing.models import ChainState, Claim
-from core import clock
+from billing.services import watch
+from core import clock, outbox
 from orders.models import Order
 from tests import scenario
+from tests.core.desk import staff
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +36,7 @@ def test_the_answer_says_what_was_looked_at(order: Order) -> None:
     assert "<h1>Pay 934.56 USDC</h1>" in html
 
 
-def test_fifty_presses_are_one_claim_and_friendly_answers(order: Order) -> None:
+def test_c19_fifty_presses_are_one_claim_and_friendly_answers(order: Order) -> None:
     client = Client()
     foreign = "0x" + "ab" * 32
     codes = [press(client, order, foreign) for _ in range(50)]
@@ -40,6 +44,63 @@ def test_fifty_presses_are_one_claim_and_friendly_answers(order: Order) -> None:
     assert Claim.objects.count() == 1
     order.payment.view.refresh_from_db()
     assert order.payment.view.status == "awaiting"
+
+
+def test_c19_fifty_presses_of_fifty_browsers_are_one_check(
+    order: Order, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    """The limit is the order's and not the browser's: whoever has the address cannot make us ask a node more."""
+    hints: list[str] = []
+    monkeypatch.setattr(outbox, "hint", lambda task, *_arguments: hints.append(task))
+    with django_capture_on_commit_callbacks(execute=True):
+        codes = [press(Client(REMOTE_ADDR=f"10.0.0.{number}"), order) for number in range(50)]
+    assert codes == [303] + [429] * 49
+    assert hints == ["billing.watch_network"]
+    page = Client().get(f"/en/orders/{order.token}/").content.decode()
+    assert "<h1>Pay 934.56 USDC</h1>" in page
+    assert 'Last block checked: <span class="mono">100</span> of ' in page
+
+
+def test_c19_fifty_presses_of_others_are_not_found_and_check_nothing(
+    order: Order, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    hints: list[str] = []
+    monkeypatch.setattr(outbox, "hint", lambda task, *_arguments: hints.append(task))
+    foreign = scenario.order()
+    visitors = [Client(), Client(), staff("anna", superuser=True)]
+    with django_capture_on_commit_callbacks(execute=True):
+        for number in range(50):
+            known = (order.public_id, foreign.public_id, order.token[:-1], order.token.swapcase())[number % 4]
+            answer = visitors[number % 3].post(f"/en/orders/{known}/claim/")
+            assert answer.status_code == 404
+    assert not Claim.objects.exists()
+    assert hints == []
+
+
+def look_twice(monkeypatch: pytest.MonkeyPatch) -> tuple[int, list[bool]]:
+    """A second worker comes while the first one looks: how many looked, and what the second one heard."""
+    looks = 0
+    heard: list[bool] = []
+
+    def look(*_arguments: object) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            heard.append(watch.watch_network("local"))
+
+    monkeypatch.setattr(watch, "_look", look)
+    assert watch.watch_network("local")
+    return looks, heard
+
+
+def test_c19_one_check_at_a_time(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert look_twice(monkeypatch) == (1, [False])
+    assert look_twice(monkeypatch) == (1, [False]), "the next look finds the network free again"
+
+
+def test_c19_control_without_the_claim_both_look(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch.claims, "claim", lambda *_arguments, **_options: uuid4())
+    assert look_twice(monkeypatch) == (2, [True])
 
 
 def test_too_soon_is_a_sentence_with_the_seconds(order: Order) -> None:

@@ -1,0 +1,1 @@
+"""Benchmarks and fits that docs/ quote."""
