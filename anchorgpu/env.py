@@ -42,6 +42,7 @@ class Env:
     trusted_proxies: tuple[str, ...]
     currency: str
     shop_country: str
+    imprint: str
     numbers: Mapping[str, int]
 
     @property
@@ -78,6 +79,7 @@ def read_env(environ: Mapping[str, str]) -> Env:
         trusted_proxies=addresses.trusted_proxies(environ.get("TRUSTED_PROXIES", "")),
         currency=_code(environ, "CURRENCY", "USD", length=3),
         shop_country=_code(environ, "SHOP_COUNTRY", "DE", length=2),
+        imprint=_imprint(environ),
         numbers=_numbers(environ),
     )
     _check_rails(env)
@@ -154,6 +156,12 @@ def _deposit_xpub(environ: Mapping[str, str]) -> str:
         except XpubError as error:
             raise SettingError(f"DEPOSIT_XPUB cannot be used. {error}") from error
     return value
+
+
+def _imprint(environ: Mapping[str, str]) -> str:
+    if not environ.get("IMPRINT_FILE", "").strip():
+        return ""
+    return _file(environ, "IMPRINT_FILE")[1].strip()
 
 
 def _networks_file(environ: Mapping[str, str], *, demo: bool) -> Path | None:

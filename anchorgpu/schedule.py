@@ -11,6 +11,7 @@ def beat_schedule(*, demo: bool) -> dict[str, dict[str, Any]]:
     seconds = {
         "core.sweep_outbox": 2 * SECOND,
         "core.sweep_mail": 2 * SECOND,
+        "core.sweep_logins": MINUTE,
         "billing.sweep_networks": 2 * SECOND if demo else 5 * SECOND,
         "billing.fill_pool": 10 * SECOND,
         "billing.sweep_missing_networks": MINUTE,

@@ -17,6 +17,7 @@ SITE_URL = env.site_url
 PROVIDER = env.provider
 CURRENCY = env.currency
 SHOP_COUNTRY = env.shop_country
+IMPRINT = env.imprint
 TRUSTED_PROXIES = env.trusted_proxies
 
 QUOTE_KEYS_FILE = str(env.quote_keys_file)
@@ -45,6 +46,10 @@ X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.SHOP}
 
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.mail_from
+# Without EMAIL_URL the demo writes its mail into var/mail; a true installation keeps it queued.
+MAIL_IS_SENT = DEMO or bool(env.email)
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if env.email else 'filebased'}.EmailBackend"
+EMAIL_FILE_PATH = str(BASE_DIR / "var" / "mail")
 EMAIL_HOST = env.email.get("EMAIL_HOST", "")
 EMAIL_PORT = env.email.get("EMAIL_PORT", 25)
 EMAIL_HOST_USER = env.email.get("EMAIL_HOST_USER", "")
@@ -164,6 +169,10 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = schedule.beat_schedule(demo=DEMO)
 
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
+AUTHENTICATION_BACKENDS = ["core.staff_login.LimitedBackend"]
+# Where a login without a safe `next` leads: only staff log in.
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("ru", "Русский")]
@@ -206,6 +215,9 @@ ADDRESS_CHECK_MAX_AGE_SECONDS = env.number("ADDRESS_CHECK_MAX_AGE_SECONDS")
 LOCK_TIMEOUT_SECONDS = env.number("LOCK_TIMEOUT_SECONDS")
 OUTBOX_PARK_AFTER_SECONDS = env.number("OUTBOX_PARK_AFTER_SECONDS")
 TERMS_VERSION = "2026-11-30"
+
+# Sweeps that must have run since an outage before overdue holds are let go.
+HOLDS_WAIT_FOR_SWEEPS = ["networks"]
 
 DOMAIN_EVENT_HANDLERS = events.HANDLERS
 DECISION_KINDS = decisions.KINDS

@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from shop.views import service, site
+from shop.views.errors import shows_refusals
 
 urlpatterns = [
     path("", site.root),
@@ -14,6 +15,8 @@ urlpatterns = [
     path("theme/", site.theme, name="theme"),
     path("demo/mail/", site.demo_mails, name="demo_mails"),
     path("demo/mail/<int:mail_id>/", site.demo_mail, name="demo_mail"),
+    # Before the admin's own, which would answer a refused login with an error page.
+    path("admin/login/", shows_refusals(admin.site.login)),
     path("admin/", admin.site.urls),
     path("api/", include("partners.api.urls")),
     *i18n_patterns(path("guides/", include("guides.urls")), path("", include("shop.urls"))),

@@ -2,14 +2,16 @@
 
 import os
 
-from anchorgpu import startup
+from anchorgpu import silence, startup
 
 bind = os.environ.get("WEB_LISTEN", "127.0.0.1:8000")
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_WORKERS", "2"))
-threads = int(os.environ.get("WEB_THREADS", "4"))
+# As many as the pool of a process has database connections.
+threads = int(os.environ.get("WEB_THREADS", "8"))
 timeout = 30
 graceful_timeout = 4
+when_ready = silence.when_ready
 keepalive = 5
 # gunicorn's own control socket lies in the home folder and would be shared between installations.
 control_socket_disable = True

@@ -58,7 +58,13 @@ class ReasonForm(forms.Form):
 
     def clean_reason(self) -> str:
         try:
-            return clean_block(self.cleaned_data["reason"], field="reason", max_length=MAX_REASON)
+            return clean_block(
+                self.cleaned_data["reason"],
+                field="reason",
+                max_length=MAX_REASON,
+                # Django's own check takes invisible characters for a text.
+                required=self.fields["reason"].required,
+            )
         except Refusal as refusal:
             raise forms.ValidationError(refusal.text, code=refusal.code) from refusal
 

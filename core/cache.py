@@ -1,6 +1,8 @@
 """A cache whose loss nobody notices: reads fall open, writes are dropped (DESIGN rule 8)."""
 
-from typing import Any
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import structlog
 from django.core.cache.backends.redis import RedisCache
@@ -8,36 +10,40 @@ from redis.exceptions import RedisError
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
+
+# A Redis that hangs costs its time-out once per process in this time, not once per call.
+QUIET_SECONDS = 5.0
+_quiet_until = 0.0
+
+
+def _or(fallback: T, call: Callable[[], T]) -> T:
+    """The call's answer, or the fallback where Redis is gone or was a moment ago."""
+    global _quiet_until  # noqa: PLW0603  # one process, one cache
+    if time.monotonic() < _quiet_until:
+        return fallback
+    try:
+        return call()
+    except RedisError as error:
+        _quiet_until = time.monotonic() + QUIET_SECONDS
+        log.warning("cache_lost", error=type(error).__name__)
+        return fallback
+
 
 class FailOpenRedisCache(RedisCache):
     """Django's Redis cache; where Redis is gone a read is a miss and a write does nothing."""
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        try:
-            return super().get(key, default, version)
-        except RedisError:
-            return default
+        return _or(default, lambda: super(FailOpenRedisCache, self).get(key, default, version))
 
     def set(self, key: Any, value: Any, timeout: Any = 300, version: int | None = None) -> None:
-        try:
-            super().set(key, value, timeout, version)
-        except RedisError as error:
-            log.warning("cache_write_dropped", error=type(error).__name__)
+        _or(None, lambda: super(FailOpenRedisCache, self).set(key, value, timeout, version))
 
     def add(self, key: Any, value: Any, timeout: Any = 300, version: int | None = None) -> bool:
-        try:
-            return super().add(key, value, timeout, version)
-        except RedisError:
-            return True
+        return _or(True, lambda: super(FailOpenRedisCache, self).add(key, value, timeout, version))
 
     def delete(self, key: Any, version: int | None = None) -> bool:
-        try:
-            return super().delete(key, version)
-        except RedisError:
-            return False
+        return _or(False, lambda: super(FailOpenRedisCache, self).delete(key, version))
 
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
-        try:
-            return super().incr(key, delta, version)
-        except RedisError:
-            return delta
+        return _or(delta, lambda: super(FailOpenRedisCache, self).incr(key, delta, version))

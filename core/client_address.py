@@ -19,6 +19,18 @@ def client_address(request: HttpRequest) -> str:
     return address
 
 
+def network_prefix(address: str) -> str:
+    """The /24 or /48 that an address belongs to; text that is no address counts as one prefix of its own."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped
+    bits = 24 if parsed.version == 4 else 48
+    return str(ipaddress.ip_network(f"{parsed}/{bits}", strict=False))
+
+
 def _is_trusted(address: str) -> bool:
     try:
         parsed = ipaddress.ip_address(address)

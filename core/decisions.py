@@ -53,3 +53,13 @@ def close_open(*, kind: str, subject: str, reason: str) -> int:
     return Decision.objects.filter(kind=kind, subject=subject, closed_at=None).update(
         closed_at=clock.now(), closed_by="system", action="settled_itself", reason=reason
     )
+
+
+def is_open(*, kind: str, subject: str) -> bool:
+    """Whether such a decision waits for somebody."""
+    return Decision.objects.filter(kind=kind, subject=subject, closed_at=None).exists()
+
+
+def count_open(*, kind: str, order_ref: str) -> int:
+    """How many decisions of a kind wait for one order."""
+    return Decision.objects.filter(kind=kind, order_ref=order_ref, closed_at=None).count()

@@ -10,6 +10,8 @@ from django.utils import translation
 from django.utils.dateformat import format as format_date
 from django.utils.translation import ngettext, pgettext
 
+from core import clock
+
 NO_BREAK = "\u00a0"
 NARROW_NO_BREAK = "\u202f"
 MINUS = "\u2212"
@@ -64,6 +66,7 @@ def plain_amount(value: Decimal | int, *, places: int | None = 2) -> str:
 def instant_text(moment: datetime, *, style: str = "full") -> str:
     """Write an instant in UTC with its zone; styles: full, seconds, log, time, clock, day.
 
+    time and clock go without a date only on the product clock's own day: a page is read days later too.
     Raises ValueError for a naive datetime: a time without a zone must never reach a page.
     """
     if moment.tzinfo is None:
@@ -78,7 +81,15 @@ def instant_text(moment: datetime, *, style: str = "full") -> str:
         "clock": "H:i:s",
         "day": locale.day,
     }
-    return f"{format_date(utc, patterns[style])} UTC"
+    day = _day_unless_today(utc, locale) if style in ("time", "clock") else ""
+    return f"{format_date(utc, day + patterns[style])} UTC"
+
+
+def _day_unless_today(utc: datetime, locale: Locale) -> str:
+    today = clock.now().date()
+    if utc.date() == today:
+        return ""
+    return f"{locale.day_short if utc.year == today.year else locale.day}, "
 
 
 def duration_text(span: timedelta | int) -> str:

@@ -1,5 +1,6 @@
 """Named row locks. `mark` notes on the instance that its row is locked; lifecycles insist on it."""
 
+import hashlib
 from typing import TypeVar
 
 from django.conf import settings
@@ -30,6 +31,15 @@ def limit_lock_wait() -> None:
     milliseconds = int(settings.LOCK_TIMEOUT_SECONDS * 1000)
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL lock_timeout = '{milliseconds}ms'")
+
+
+def lock_login_network(network: str) -> None:
+    """Serialise the counting of staff logins of one network until the transaction ends (advisory)."""
+    digest = hashlib.sha256(f"core.login:{network}".encode()).digest()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)]
+        )
 
 
 def decision_for_update(decision_id: int) -> Decision:

@@ -144,6 +144,20 @@ class OutgoingMail(models.Model):
         return f"{self.subject} -> {self.to}"
 
 
+class LoginAttempt(models.Model):
+    """A staff login that has failed or is under way. Rows older than the window count for nothing and are removed."""
+
+    account = models.CharField(max_length=64, help_text="Keyed hash: people type passwords into the wrong field.")
+    network = models.CharField(max_length=64)
+    at = models.DateTimeField(help_text="System clock.")
+
+    class Meta:
+        indexes = [models.Index(fields=["network", "at"], name="login_attempt_window")]
+
+    def __str__(self) -> str:
+        return f"{self.network} {self.at}"
+
+
 class SweepRun(models.Model):
     """The last run of a sweep, for /readyz and staff. System clock throughout."""
 

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from core import mail, outbox
+from core import mail, outbox, staff_login
 from core.sweeps import sweep
 
 
@@ -22,3 +22,9 @@ def send_mail(mail_id: int) -> None:
 def sweep_mail() -> None:
     for mail_id in mail.due_ids():
         mail.send_one(mail_id)
+
+
+@shared_task(name="core.sweep_logins", ignore_result=True)
+@sweep("logins")
+def sweep_logins() -> None:
+    staff_login.forget_old()

@@ -59,7 +59,7 @@ def parse_keys(text: str | list[str], *, field: str = "ssh_keys") -> list[Public
             field,
             _("This is a private key. We have not stored it, but treat it as leaked and make a new pair."),
         )
-    lines = [(number, line) for number, line in enumerate(_lines(source), start=1) if line]
+    lines = _lines(source)
     if not lines:
         raise _rejected(field, _("At least one SSH public key is needed."))
     if len(lines) > MAX_KEYS:
@@ -73,21 +73,22 @@ def parse_keys(text: str | list[str], *, field: str = "ssh_keys") -> list[Public
     return keys
 
 
-def _lines(source: str) -> list[str]:
+def _lines(source: str) -> list[tuple[int, str]]:
+    """Lines that hold something, each with the number that the person sees."""
     text = source.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").replace("\u00a0", " ")
     stripped = [" ".join(line.split()).strip(_QUOTES + " ") for line in text.split("\n")]
-    return _unwrap(stripped)
+    return _unwrap([(number, line) for number, line in enumerate(stripped, start=1)])
 
 
-def _unwrap(lines: list[str]) -> list[str]:
+def _unwrap(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Join a key that was wrapped (at 64 columns, say): lines of pure base64 after a line that starts a key."""
-    joined: list[str] = []
-    for line in lines:
-        follows_key = bool(joined) and joined[-1].split(" ", 1)[0] in ALGORITHMS
-        if line and follows_key and _is_continuation(joined[-1], line):
-            joined[-1] += line
-        else:
-            joined.append(line)
+    joined: list[tuple[int, str]] = []
+    for number, line in lines:
+        head = joined[-1][1] if joined else ""
+        if line and head.split(" ", 1)[0] in ALGORITHMS and _is_continuation(head, line):
+            joined[-1] = (joined[-1][0], head + line)
+        elif line:
+            joined.append((number, line))
     return joined
 
 

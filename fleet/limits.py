@@ -1,6 +1,5 @@
 """Bounds on unpaid holds: by opaque owner and by network prefix, never by mail address (DESIGN rule 5)."""
 
-import ipaddress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,18 +17,6 @@ class HoldLimits:
     orders_per_owner: int
     cards_per_owner: int
     orders_per_prefix: int | None
-
-
-def network_prefix(address: str) -> str:
-    """The /24 or /48 that an address belongs to; text that is no address counts as one prefix of its own."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return "unknown"
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
-        parsed = parsed.ipv4_mapped
-    bits = 24 if parsed.version == 4 else 48
-    return str(ipaddress.ip_network(f"{parsed}/{bits}", strict=False))
 
 
 def unpaid_holds(moment: datetime) -> QuerySet[Hold]:

@@ -1,10 +1,11 @@
 """What every page needs to know about the site itself; reads settings and the request, never the database."""
 
+from pathlib import Path
 from typing import TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.translation import get_language, get_language_from_path, get_language_info
+from django.utils.translation import get_language, get_language_from_path, get_language_info, to_locale
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
@@ -27,6 +28,14 @@ class Site(TypedDict):
 
 def is_simulated() -> bool:
     return bool(settings.PROVIDER == "simulated")
+
+
+def is_untranslated() -> bool:
+    language = get_language() or settings.LANGUAGE_CODE
+    if language == settings.LANGUAGE_CODE:
+        return False
+    catalogue = Path(to_locale(language), "LC_MESSAGES", "django.po")
+    return not any((Path(folder) / catalogue).is_file() for folder in settings.LOCALE_PATHS)
 
 
 def chosen_theme(request: HttpRequest) -> str:

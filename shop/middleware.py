@@ -40,6 +40,8 @@ class RequestIdMiddleware:
     def _refused(self, request: HttpRequest) -> HttpResponse | None:
         if _length(request) > MAX_BODY_BYTES:
             return errors.error_page(request, 413)
+        if "\x00" in request.path_info:
+            return errors.error_page(request, 404)
         if _holds_nul(request):
             return errors.error_page(request, 400)
         return None
@@ -63,11 +65,7 @@ def _length(request: HttpRequest) -> int:
 
 
 def _holds_nul(request: HttpRequest) -> bool:
-    """PostgreSQL cannot hold NUL, and no address or cookie of ours has one: 400, not an error further in."""
+    """PostgreSQL cannot hold NUL, and no cookie or query of a page has one. The API names the parameter itself."""
     query = request.META.get("QUERY_STRING", "")
-    return (
-        "\x00" in request.path_info
-        or "%00" in query
-        or "\x00" in query
-        or any("\x00" in value for value in request.COOKIES.values())
-    )
+    in_query = ("%00" in query or "\x00" in query) and not request.path_info.startswith("/api/")
+    return in_query or any("\x00" in value for value in request.COOKIES.values())

@@ -12,10 +12,13 @@ from billing import offers, pool
 from billing.models import ChainState
 from core import clock
 from core.models import SweepRun
+from fleet.gateway import heartbeat
 
 # A worker makes a round every few seconds; three times the slowest of these sweeps, rounded up.
 CHAIN_MAX_AGE = timedelta(seconds=60)
 WORKER_MAX_AGE = timedelta(seconds=120)
+# The gateway writes every 10 s; three missed beats and the time of a slow look.
+GATEWAY_MAX_AGE = timedelta(seconds=45)
 # The sweep that carries every event onward: without it nothing moves.
 WORKER_SWEEP = "outbox"
 
@@ -50,7 +53,7 @@ def _parts() -> list[Part]:
         return [database]
     cache = _redis()
     # Without the broker the worker stands still for a known reason, and pages sell on (DESIGN rule 8).
-    return [database, cache, *_rail(), _worker(blocks=cache.ok), *_stale_sweeps()]
+    return [database, cache, *_rail(), _worker(blocks=cache.ok), _gateway(), *_stale_sweeps()]
 
 
 def _database() -> Part:
@@ -106,13 +109,22 @@ def _worker(*, blocks: bool) -> Part:
     return Part("worker", age <= WORKER_MAX_AGE, blocks, f"last sweep {_seconds(age)} s ago")
 
 
+def _gateway() -> Part:
+    """Without it nobody can log in, and no delivery passes its login test."""
+    run = SweepRun.objects.filter(name=heartbeat.NAME).first()
+    if run is None or run.last_finished_at is None:
+        return Part("gateway", False, True, "has not listened yet")
+    age = clock.system_now() - run.last_finished_at
+    return Part("gateway", age <= GATEWAY_MAX_AGE, True, f"last sign of life {_seconds(age)} s ago")
+
+
 def _stale_sweeps() -> list[Part]:
     """Sweeps that fail or have stopped, by name; those that run well are one line."""
     limit = clock.system_now() - WORKER_MAX_AGE
     bad = [
         Part(f"sweep:{run.name}", False, False, _why(run, limit))
         for run in SweepRun.objects.order_by("name")
-        if run.name != WORKER_SWEEP and _why(run, limit)
+        if run.name not in (WORKER_SWEEP, heartbeat.NAME) and _why(run, limit)
     ]
     return bad or [Part("sweeps", True, False, "")]
 

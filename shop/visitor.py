@@ -5,8 +5,7 @@ import secrets
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from core.client_address import client_address
-from fleet.limits import network_prefix
+from core.client_address import client_address, network_prefix
 
 COOKIE = "anchorgpu_owner"
 _YEAR_SECONDS = 365 * 24 * 3600

@@ -3,7 +3,7 @@
 import pytest
 
 from anchorgpu.celery import app
-from core import outbox
+from core import cache, outbox
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,3 +30,4 @@ def registered_tasks() -> None:
 def broker_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that loses the broker must not silence the hints of the next one."""
     monkeypatch.setattr(outbox, "_quiet_until", 0.0)
+    monkeypatch.setattr(cache, "_quiet_until", 0.0)

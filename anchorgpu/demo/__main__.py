@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import os
 import sys
 import time
 import urllib.error
@@ -9,19 +10,20 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from anchorgpu.demo import environment, programs
+from anchorgpu.demo import environment, options, programs
 from anchorgpu.demo.environment import Ports
 from anchorgpu.demo.state import State
 from anchorgpu.demo.supervisor import Stopped, Supervisor
 from anchorgpu.env_file import read_env_file
 from anchorgpu.services.anvil import Anvil
 from anchorgpu.services.errors import ServiceError
-from anchorgpu.services.ports import LOCALHOST, free_port, port_problem
+from anchorgpu.services.ports import LOCALHOST, PortTaken, Reservation, port_problem, reserve_free
 from anchorgpu.services.postgres import Postgres
+from anchorgpu.services.process import Process
 from anchorgpu.services.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HTTP_PORT, SSH_PORT, CHAIN_PORT = 8000, 2222, 8545
+CHAIN_PORT = 8545
 # A cold first start on two busy cores; a warm one takes seconds.
 PREPARE_SECONDS, READY_SECONDS = 240.0, 120.0
 
@@ -31,14 +33,16 @@ def say(text: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parse(arguments)
+    # bin/install tells when it began; without it the demo begins here.
+    started = float(os.environ.pop("ANCHORGPU_STARTED", "") or time.monotonic())
+    chosen = options.parse(arguments)
     state = State(ROOT / "var")
     supervisor = Supervisor(say=say)
     supervisor.listen_to_signals()
     try:
         lock = state.lock()
         try:
-            _run(options, state, supervisor)
+            _run(chosen, state, supervisor, started=started)
         finally:
             supervisor.stop()
             lock.close()
@@ -51,25 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="bin/demo",
-        description="Runs the whole shop on this machine, with simulated GPUs and test money.",
-    )
-    parser.add_argument("--port", type=_port, default=HTTP_PORT, help="of the web pages (default 8000)")
-    parser.add_argument(
-        "--ssh-port", type=_port, help="of the SSH gateway (default 2222, or another free one)"
-    )
-    parser.add_argument("--reset", action="store_true", help="forget all orders, keys and passwords first")
-    return parser.parse_args(arguments)
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
-    return int(text)
-
-
 def _sentence(problem: Exception) -> str:
     if isinstance(problem, OSError):
         if problem.errno == errno.ENOSPC:
@@ -78,12 +63,11 @@ def _sentence(problem: Exception) -> str:
     return str(problem)
 
 
-def _run(options: argparse.Namespace, state: State, supervisor: Supervisor) -> None:
-    started = time.monotonic()
-    if options.reset:
+def _run(chosen: argparse.Namespace, state: State, supervisor: Supervisor, *, started: float) -> None:
+    if chosen.reset:
         state.reset()
         say("The former state is gone.")
-    ports = _choose_ports(options, state)
+    ports = _reserve_ports(chosen, state)
     say("Starting PostgreSQL, Valkey and the local chain")
     environment.make_secrets(state)
     values = _start_servers(state, supervisor, ports)
@@ -92,30 +76,51 @@ def _run(options: argparse.Namespace, state: State, supervisor: Supervisor) -> N
     say("Preparing (the log is var/log/prepare.log)")
     supervisor.run_once(programs.prepare(state, env), seconds=PREPARE_SECONDS)
     say("Starting web, worker, beat and the SSH gateway")
-    supervisor.start(programs.web(state, env))
-    supervisor.start(programs.worker(state, env), restart=True)
-    supervisor.start(programs.beat(state, env), restart=True)
-    supervisor.start(programs.gateway(state, env), restart=True)
-    supervisor.wait_until(lambda: _is_ready(ports.http), what="The shop (/readyz)", seconds=READY_SECONDS)
+    gateway = programs.gateway(state, env)
+    try:
+        ports.http.release()
+        supervisor.start(programs.web(state, env))
+        ports.ssh.release()
+        supervisor.start(gateway)
+        supervisor.start(programs.worker(state, env), restart=True)
+        supervisor.start(programs.beat(state, env), restart=True)
+        supervisor.wait_until(
+            lambda: _is_ready(ports.http.port), what="The shop (/readyz)", seconds=READY_SECONDS
+        )
+    except ServiceError:
+        _explain_gateway(gateway, ports.ssh.port)
+        raise
+    # From here on a fault of the gateway passes; at the start it would only hide that nobody can log in.
+    supervisor.restart_from_now_on(gateway)
     say(_ready_block(values, state, seconds=time.monotonic() - started))
     supervisor.watch()
 
 
-def _choose_ports(options: argparse.Namespace, state: State) -> Ports:
+def _reserve_ports(chosen: argparse.Namespace, state: State) -> Ports:
     """A port that the person asked for is used or refused; the SSH port stays what it was where it can."""
-    problem = port_problem(options.port)
-    if problem:
+    http = _reserve(chosen.port, "--port 8080")
+    if chosen.ssh_port is not None:
+        return Ports(http=http, ssh=_reserve(chosen.ssh_port, "--ssh-port 2223"))
+    return Ports(http=http, ssh=reserve_free(preferred=_former(state, "SSH_PORT") or options.SSH_PORT))
+
+
+def _reserve(port: int, instead: str) -> Reservation:
+    try:
+        return Reservation(port)
+    except PortTaken as problem:
         raise ServiceError(
-            f"Port {options.port} {problem}; choose another, for instance: bin/demo --port 8080"
+            f"Port {port} {problem}; choose another, for instance: bin/demo {instead}"
+        ) from problem
+
+
+def _explain_gateway(gateway: Process, port: int) -> None:
+    """Raises ServiceError if the gateway has ended because its port went to another program meanwhile."""
+    problem = port_problem(port) if gateway.exit_code is not None else None
+    if problem is not None:
+        raise ServiceError(
+            f"The SSH gateway cannot listen: port {port} {problem}; "
+            "choose another, for instance: bin/demo --ssh-port 2223"
         )
-    if options.ssh_port is not None:
-        problem = port_problem(options.ssh_port)
-        if problem:
-            raise ServiceError(
-                f"Port {options.ssh_port} {problem}; choose another, for instance: bin/demo --ssh-port 2223"
-            )
-        return Ports(http=options.port, ssh=options.ssh_port)
-    return Ports(http=options.port, ssh=free_port(preferred=_former(state, "SSH_PORT") or SSH_PORT))
 
 
 def _former(state: State, name: str) -> int | None:
@@ -165,8 +170,8 @@ def _ready_block(values: dict[str, str], state: State, *, seconds: float) -> str
         "Allocation of GPUs, access to them and the money are simulated on this machine.",
         "Next:",
         "  buy a lot in the browser and pay from the demo wallet,",
-        "  or have a buyer do it all: python manage.py demo_buy",
-        "  watch a whole term go by: python manage.py demo_clock --skip 2d",
+        "  or have a buyer do it all: python3 manage.py demo_buy",
+        "  watch a whole term go by: python3 manage.py demo_clock --skip 2d",
         "Settings are in var/env, logs in var/log. Ctrl-C ends everything.",
     ]
     return "\n".join(lines)

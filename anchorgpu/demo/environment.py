@@ -9,7 +9,7 @@ from anchorgpu.demo import keys
 from anchorgpu.demo.state import State
 from anchorgpu.env_file import format_env
 from anchorgpu.services.anvil import Anvil
-from anchorgpu.services.ports import LOCALHOST
+from anchorgpu.services.ports import LOCALHOST, Reservation
 from anchorgpu.services.postgres import Postgres
 from anchorgpu.services.valkey import Valkey
 
@@ -21,8 +21,10 @@ FOREIGN = ("DATABASE_URL", "REDIS_URL", "EMAIL_URL", "TRUSTED_PROXIES", "PROVIDE
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    http: int
-    ssh: int
+    """Of the pages and of the gateway, kept from others until their programs start."""
+
+    http: Reservation
+    ssh: Reservation
 
 
 def make_secrets(state: State) -> None:
@@ -49,16 +51,16 @@ def settings(
         "REDIS_URL": valkey.url,
         "SECRET_KEY": _read(state, "secret-key"),
         "ALLOWED_HOSTS": "127.0.0.1,localhost",
-        "SITE_URL": f"http://{LOCALHOST}:{ports.http}",
+        "SITE_URL": f"http://{LOCALHOST}:{ports.http.port}",
         "QUOTE_KEYS_FILE": str(state.secret("quote-keys.json")),
         "SSH_HOST_KEY_FILE": str(state.secret("ssh_host_key")),
-        "SSH_LISTEN": f"{LOCALHOST}:{ports.ssh}",
+        "SSH_LISTEN": f"{LOCALHOST}:{ports.ssh.port}",
         "DEPOSIT_XPUB": _read(state, "deposit-xpub"),
         "EVM_NETWORKS_FILE": str(state.networks_file),
         "PROVIDER": "simulated",
-        "WEB_LISTEN": f"{LOCALHOST}:{ports.http}",
-        "HTTP_PORT": str(ports.http),
-        "SSH_PORT": str(ports.ssh),
+        "WEB_LISTEN": f"{LOCALHOST}:{ports.http.port}",
+        "HTTP_PORT": str(ports.http.port),
+        "SSH_PORT": str(ports.ssh.port),
         "POSTGRES_PORT": str(postgres.port),
         "VALKEY_PORT": str(valkey.port),
         "CHAIN_PORT": str(chain.port),

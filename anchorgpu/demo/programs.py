@@ -39,7 +39,7 @@ def web(state: State, env: Mapping[str, str]) -> Process:
 
 def worker(state: State, env: Mapping[str, str]) -> Process:
     """Its children are killed with it (Celery sets their parent-death signal)."""
-    options = ("--loglevel", "INFO", "--concurrency", "2", "--without-gossip", "--without-mingle")
+    options = ("--loglevel", "INFO", "--concurrency", "4", "--without-gossip", "--without-mingle")
     return _python(
         state, env, "The worker", "worker", "-m", "celery", "-A", "anchorgpu.worker", "worker", *options
     )

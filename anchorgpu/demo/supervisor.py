@@ -59,6 +59,12 @@ class Supervisor:
         self._children.append(_Child(process=process, is_data=False, is_restarted=restart))
         process.start()
 
+    def restart_from_now_on(self, process: Process) -> None:
+        """For a program whose end while all starts up is final, and later is not."""
+        for child in self._children:
+            if child.process is process:
+                child.is_restarted = True
+
     def run_once(self, process: Process, *, seconds: float) -> None:
         """Runs a program to its end. Raises ServiceError with its last words if it fails."""
         child = _Child(process=process, is_data=False, is_restarted=False)

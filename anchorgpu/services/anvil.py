@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anchorgpu.services.errors import ServiceError
-from anchorgpu.services.ports import LOCALHOST, free_port
+from anchorgpu.services.ports import LOCALHOST, Reservation, reserve_free
 from anchorgpu.services.process import Process
 
 CHAIN_ID = 31337
@@ -36,6 +36,7 @@ class Anvil:
     ) -> None:
         self.port = port or 0
         self._preferred = port
+        self._reservation: Reservation | None = None
         self._state_file = state_file
         self._extra = extra
         self.process = Process(
@@ -53,8 +54,10 @@ class Anvil:
     def start(self) -> None:
         problem: ServiceError | None = None
         for _ in range(3):  # the port may be taken between the look and the start
-            self.port = free_port(preferred=self._preferred)
+            self._reservation = reserve_free(preferred=self._preferred, instead_of=self._reservation)
+            self.port = self._reservation.port
             self.process.command = [str(part) for part in [binary(), *self._options()]]
+            self._reservation.release()
             self.process.start()
             try:
                 self.process.wait_until(self._answers, seconds=START_SECONDS)

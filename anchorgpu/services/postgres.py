@@ -15,7 +15,7 @@ from psycopg import sql
 
 from anchorgpu.services import privileges
 from anchorgpu.services.errors import ServiceError
-from anchorgpu.services.ports import LOCALHOST, free_port
+from anchorgpu.services.ports import LOCALHOST, Reservation, reserve_free
 from anchorgpu.services.process import Process
 
 SUPERUSER = "anchorgpu"
@@ -56,6 +56,7 @@ class Postgres:
         self.data = folder / "data"
         self.port = port or 0
         self._preferred = port
+        self._reservation: Reservation | None = None
         self._folder = folder
         self._durable = durable
         self._how = how or privileges.mode()
@@ -81,8 +82,10 @@ class Postgres:
         self._end_orphan()
         problem: ServiceError | None = None
         for _ in range(4):  # a port taken in between, or processes of a killed server that are still going
-            self.port = free_port(preferred=self._preferred)
+            self._reservation = reserve_free(preferred=self._preferred, instead_of=self._reservation)
+            self.port = self._reservation.port
             self.process.command = self._command()
+            self._reservation.release()
             self.process.start()
             try:
                 self.process.wait_until(self._answers, seconds=START_SECONDS)

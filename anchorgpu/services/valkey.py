@@ -8,7 +8,7 @@ from pathlib import Path
 import redis
 
 from anchorgpu.services.errors import ServiceError
-from anchorgpu.services.ports import LOCALHOST, free_port
+from anchorgpu.services.ports import LOCALHOST, Reservation, reserve_free
 from anchorgpu.services.process import Process
 
 START_SECONDS = 15.0
@@ -22,6 +22,7 @@ class Valkey:
     ) -> None:
         self.port = port or 0
         self._preferred = port
+        self._reservation: Reservation | None = None
         self._folder = folder
         self._durable = durable
         self._password = ""
@@ -42,8 +43,10 @@ class Valkey:
         self._password = self._read_or_make_password()
         problem: ServiceError | None = None
         for _ in range(3):  # the port may be taken between the look and the start
-            self.port = free_port(preferred=self._preferred)
+            self._reservation = reserve_free(preferred=self._preferred, instead_of=self._reservation)
+            self.port = self._reservation.port
             self.process.command = [str(part) for part in [_binary(), self._write_configuration()]]
+            self._reservation.release()
             self.process.start()
             try:
                 self.process.wait_until(self._answers, seconds=START_SECONDS)

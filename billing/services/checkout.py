@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from billing import locks, pool
 from billing.models import PaymentRequest, PaymentView
-from billing.offers import CryptoOffer, crypto_offers
+from billing.offers import CryptoOffer, crypto_offers, networks
 from core import outbox
 from core.errors import Invalid, Unavailable
 from core.money import amount_to_units
@@ -70,6 +70,9 @@ def _offer(choice: CryptoChoice) -> CryptoOffer:
     for offer in crypto_offers():
         if (offer.network.slug, offer.asset.symbol) == (choice.network, choice.asset):
             return offer
+    network = networks().get(choice.network)
+    if network is None or choice.asset not in {asset.symbol for asset in network.assets}:
+        raise Invalid(code="unknown_rail", message=_("This way of paying is not offered."), field="pay_with")
     raise Unavailable(
         code="payment_unavailable",
         message=_("This way of paying is not available at this moment. Nothing is held."),

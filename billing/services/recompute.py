@@ -1,6 +1,6 @@
 """Recompute a payment from its facts and tell of what changed. The only writer of PaymentView."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
@@ -15,6 +15,9 @@ from core import clock, decisions, events
 from core.models import Decision
 from core.money import units_to_amount
 from orders.models import Order
+
+# Far above what block times and server clocks differ by, far below the age of a pool check (24 h).
+BLOCK_TIME_SLACK = timedelta(minutes=10)
 
 # A decision that stands beside the state, and the event that tells of it, per flag.
 _FLAG_EVENTS: dict[str, str] = {
@@ -55,7 +58,12 @@ def recompute(*, order_id: str, block: tuple[int, datetime] | None = None) -> Pa
 
 
 def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
-    transfers = Transfer.objects.in_chain().filter(payment=payment, block_number__gte=payment.from_block)
+    transfers = Transfer.objects.in_chain().filter(
+        payment=payment,
+        block_number__gte=payment.from_block,
+        # Money that was there before the order is somebody else's (C17).
+        block_time__gte=payment.opened_at - BLOCK_TIME_SLACK,
+    )
     settled = _latest(payment, BalanceReading.Kind.SETTLED, payment.asset_contract)
     head = _latest(payment, BalanceReading.Kind.HEAD, payment.asset_contract)
     native = _latest(payment, BalanceReading.Kind.HEAD, "")
@@ -150,6 +158,10 @@ def _tell_flags(order: Order, view: PaymentView, before: tuple[int, frozenset[st
 
 def _decide_partial(order: Order, view: PaymentView, received_before: int) -> None:
     """A part may still become whole while the cards are held. Afterwards a person decides, once per sum."""
+    if PaymentFlag.PARTIAL not in view.flags:
+        decisions.close_open(
+            kind="payment_partial", subject=f"payment:{view.payment_id}", reason="the sum is no longer short"
+        )
     if PaymentFlag.PARTIAL not in view.flags or view.status not in (
         PaymentStatus.EXPIRED,
         PaymentStatus.REVERSED,

@@ -20,7 +20,15 @@ REORG_MARGIN_BLOCKS = 100
 class Search:
     """One look at a group of payments of one asset; `found` holds the result by payment."""
 
-    def __init__(self, chain: Chain, asset: Asset, seen: Round, payments: Sequence[PaymentRequest]) -> None:
+    def __init__(
+        self,
+        chain: Chain,
+        asset: Asset,
+        seen: Round,
+        payments: Sequence[PaymentRequest],
+        *,
+        suspects: frozenset[int] | None = None,
+    ) -> None:
         self.chain = chain
         self.asset = asset
         self.seen = seen
@@ -28,6 +36,8 @@ class Search:
         self.active = _active_transfers(payments)
         self.last = latest_readings(payments)
         self.found = {payment.pk: Found() for payment in payments}
+        # Transfers that an earlier look missed; without one every miss is a suspicion only.
+        self.suspects = suspects
         self._headers: dict[int, Header | None] = {}
 
     def run(self) -> None:
@@ -35,6 +45,11 @@ class Search:
         for payment in self.payments:
             self._find_gone(payment)
         self._find_new()
+
+    @property
+    def missing(self) -> frozenset[int]:
+        """Keys of transfers whose block this look did not find."""
+        return frozenset(row.pk for found in self.found.values() for row in found.gone)
 
     def _balance(self, payment: PaymentRequest) -> int:
         return self.seen.latest_balances[payment.address.address]
@@ -50,7 +65,8 @@ class Search:
             if not short and row.block_number <= self.seen.settled.number:
                 continue
             header = self._header(row.block_number)
-            if header is None or header.hash != row.block_hash:
+            agreed = self.suspects is None or row.pk in self.suspects
+            if agreed and (header is None or header.hash != row.block_hash):
                 self.found[payment.pk].gone.append(row)
 
     def _header(self, number: int) -> Header | None:

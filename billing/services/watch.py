@@ -11,9 +11,10 @@ from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from billing import offers
+from billing.lifecycle import PaymentStatus
 from billing.models import ChainState, PaymentRequest
 from billing.networks import Asset, Network
 from billing.rails.errors import ChainError, ChainMismatch, ChainMoved
@@ -127,7 +128,7 @@ def _look_at_old(chain: Chain, network: Network, state: ChainState, claim: _Clai
         return
     old = list(
         _payments(network)
-        .filter(pk__gt=state.swept_payment, view__watch_until__lt=clock.now())
+        .filter(~_closely_watched(), pk__gt=state.swept_payment)
         .order_by("pk")[:ADDRESSES_PER_ROUND]
     )
     for asset, group in _by_asset(network, old):
@@ -143,10 +144,15 @@ def _payments(network: Network) -> QuerySet[PaymentRequest]:
     return PaymentRequest.objects.filter(network=network.slug).select_related("address", "order", "view")
 
 
+def _closely_watched() -> Q:
+    """A day past the expiry, and however long it takes until it is known whether the money came."""
+    undecided = [PaymentStatus.AWAITING, PaymentStatus.SEEN, PaymentStatus.REVERSED]
+    return Q(view__watch_until__gte=clock.now()) | Q(view__status__in=undecided)
+
+
 def _groups(network: Network) -> Iterator[list[PaymentRequest]]:
     """Payments that are closely watched, in groups of what one round can hold."""
-    wanted = _payments(network).filter(view__watch_until__gte=clock.now()).order_by("pk")
-    rows = list(wanted)
+    rows = list(_payments(network).filter(_closely_watched()).order_by("pk"))
     for start in range(0, len(rows), ADDRESSES_PER_ROUND):
         yield rows[start : start + ADDRESSES_PER_ROUND]
 
@@ -181,6 +187,11 @@ def _look_once(
     seen = chain.round(asset=asset, addresses=addresses, from_block=state.head_number or 0)
     search = Search(chain, asset, seen, payments)
     search.run()
+    if search.missing:
+        # A transfer is dropped only when two looks, each with headers of its own, agree (C26).
+        seen = chain.round(asset=asset, addresses=addresses, from_block=state.head_number or 0)
+        search = Search(chain, asset, seen, payments, suspects=search.missing)
+        search.run()
     for payment in payments:
         found = search.found[payment.pk]
         if is_news(payment, seen, found, search.last, search.active[payment.pk]):

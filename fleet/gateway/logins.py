@@ -8,10 +8,10 @@ from typing import ParamSpec, TypeVar
 from django.db import close_old_connections, transaction
 
 from core import clock, events
+from core.client_address import network_prefix
 from core.models import Audience, Event
 from fleet import locks
 from fleet.lifecycle import OPEN_STATES, LeaseStatus
-from fleet.limits import network_prefix
 from fleet.models import AccessKey, Lease
 from fleet.selectors import cards_of_hold
 

@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 from fleet.gateway.logins import CardView, Login
 
 _UUID_SPACE = uuid.UUID("6f0c2f1e-41c5-4d0e-9a44-6c6f7d6e5b01")
-_MIB_PER_GB = 10**9 / 2**20
+_GB = 10**9
+_MIB_PER_GB = _GB / 2**20
+_BLOCK_UNITS = ("", "K", "M", "G", "T", "P")
 _RULE = "+-----------------------------------------------------------------------------------------+"
 _HALVES = "|-----------------------------------------+------------------------+----------------------+"
 _DOUBLE = "|=========================================+========================+======================|"
@@ -61,21 +63,47 @@ def lease(login: Login, now: datetime) -> str:
     rows += [(_("card"), f"{c.node}/{c.index}  {c.model}  {c.serial}") for c in login.cards]
     if login.ends_at is not None:
         rows += [(_("ends"), utc(login.ends_at)), (_("left"), remaining(login.ends_at - now))]
+    if login.cards and login.cards[0].memory_gb is not None:
+        # The same memory stands in GB on the order and in MiB in nvidia-smi; here both meet.
+        memory = {"gb": login.cards[0].memory_gb, "mib": _memory(login.cards[0])}
+        rows.append((_("memory"), _("%(gb)s GB a card of 10^9 bytes each, as sold; %(mib)s") % memory))
     width = max(len(name) for name, _value in rows) + 2
     return mark() + "".join(f"{name:<{width}}{value}\n" for name, value in rows)
 
 
+def prompt(login: Login) -> str:
+    """Names the machine as `hostname` does; a lease over several nodes stands on the first."""
+    return f"{login.username}@{_hosts(login)[0]}:~$ "
+
+
 def hostname(login: Login) -> str:
-    names = sorted({card.node for card in login.cards})
-    return mark() + "".join(f"{name}\n" for name in names)
+    return mark() + "".join(f"{name}\n" for name in _hosts(login))
+
+
+def _hosts(login: Login) -> list[str]:
+    return sorted({card.node for card in login.cards}) or ["anchorgpu"]
 
 
 def disk(login: Login) -> str:
-    size = "N/A" if login.nvme_gb is None else f"{login.nvme_gb}G"
-    free = size
-    head = f"{'Filesystem':<20}{'Size':>8}{'Used':>8}{'Avail':>8}{'Use%':>6} Mounted on\n"
-    row = f"{'/dev/nvme0n1':<20}{size:>8}{'0G':>8}{free:>8}{'0%':>6} /scratch\n"
-    return mark() + head + row
+    size = "-" if login.nvme_gb is None else _blocks(login.nvme_gb * _GB)
+    rows = [
+        ("Filesystem", "Size", "Used", "Avail", "Use%", "Mounted on"),
+        ("/dev/nvme0n1", size, "0", size, "0%", "/scratch"),
+    ]
+    return mark() + "".join(
+        f"{name:<14} {total:>5} {used:>5} {free:>5} {share:>4} {place}\n"
+        for name, total, used, free, share, place in rows
+    )
+
+
+def _blocks(size: int) -> str:
+    """Bytes as `df -h` prints them: powers of 1024, always rounded up, one decimal place below ten."""
+    power = 0
+    while -(-size // 1024**power) >= 1024 and power < len(_BLOCK_UNITS) - 1:
+        power += 1
+    tenths = -(-size * 10 // 1024**power)
+    shown = f"{tenths // 10}.{tenths % 10}" if power and tenths < 100 else str(-(-tenths // 10))
+    return shown + _BLOCK_UNITS[power]
 
 
 def smi_list(login: Login) -> str:

@@ -13,8 +13,10 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from core.client_address import network_prefix
 from fleet.gateway import logins, screens, shell
 from fleet.gateway.logins import Login, Standing
+from fleet.gateway.waiting import Waiting, WaitingRoom
 
 log = structlog.get_logger(__name__)
 
@@ -22,8 +24,8 @@ log = structlog.get_logger(__name__)
 MAX_AUTH_TRIES = 6
 # Long enough for a passphrase to be typed.
 LOGIN_SECONDS = 30
-MAX_UNAUTHENTICATED = 100
-MAX_UNAUTHENTICATED_PER_ADDRESS = 20
+# Until the key exchange is done nobody types anything: machines on a slow line need three round trips.
+EXCHANGE_SECONDS = 10
 MAX_CONNECTIONS_PER_LEASE = 20
 MAX_SESSIONS_PER_CONNECTION = 10
 WATCH_SECONDS = 1.0
@@ -36,7 +38,7 @@ MAX_BLIND_LOOKS = 30
 class Counters:
     """Connections of this gateway, for its limits."""
 
-    unauthenticated: Counter[str] = field(default_factory=Counter)
+    room: WaitingRoom = field(default_factory=WaitingRoom)
     by_lease: Counter[int] = field(default_factory=Counter)
 
 
@@ -76,7 +78,8 @@ class Connection(asyncssh.SSHServer):
         self._address = ""
         self._tries = 0
         self._candidate: Login | None = None
-        self._counted_unauthenticated = False
+        self._waiting: Waiting | None = None
+        self._exchange_timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.login: Login | None = None
         self.sessions: set[Session] = set()
@@ -84,19 +87,16 @@ class Connection(asyncssh.SSHServer):
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._connection = conn
         self._address = str((conn.get_extra_info("peername") or ("",))[0])
-        waiting = self._counters.unauthenticated
-        if (
-            waiting.total() >= MAX_UNAUTHENTICATED
-            or waiting[self._address] >= MAX_UNAUTHENTICATED_PER_ADDRESS
-        ):
-            log.warning("ssh_too_many_unauthenticated", address=self._address)
-            conn.abort()
-            return
-        waiting[self._address] += 1
-        self._counted_unauthenticated = True
+        self._waiting = Waiting(
+            network=network_prefix(self._address),
+            version=lambda: str(conn.get_extra_info("client_version") or ""),
+            drop=conn.abort,
+        )
+        self._counters.room.enter(self._waiting)
+        self._exchange_timer = asyncio.get_running_loop().call_later(EXCHANGE_SECONDS, conn.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._count_authenticated()
+        self._stop_waiting()
         if self._watcher is not None:
             self._watcher.cancel()
         if self.login is not None:
@@ -104,14 +104,21 @@ class Connection(asyncssh.SSHServer):
             if self._counters.by_lease[self.login.lease_id] <= 0:
                 del self._counters.by_lease[self.login.lease_id]
 
-    def _count_authenticated(self) -> None:
-        if self._counted_unauthenticated:
-            self._counted_unauthenticated = False
-            self._counters.unauthenticated[self._address] -= 1
-            if self._counters.unauthenticated[self._address] <= 0:
-                del self._counters.unauthenticated[self._address]
+    def _stop_waiting(self) -> None:
+        self._end_exchange()
+        if self._waiting is not None:
+            self._counters.room.leave(self._waiting)
+            self._waiting = None
+
+    def _end_exchange(self) -> None:
+        if self._exchange_timer is not None:
+            self._exchange_timer.cancel()
+            self._exchange_timer = None
 
     def begin_auth(self, username: str) -> bool:
+        self._end_exchange()
+        if self._waiting is not None:
+            self._waiting.begin_login()
         return True
 
     def public_key_auth_supported(self) -> bool:
@@ -145,7 +152,7 @@ class Connection(asyncssh.SSHServer):
 
     def auth_completed(self) -> None:
         """The signature of the last key that was found is good: this is who they are."""
-        self._count_authenticated()
+        self._stop_waiting()
         connection, login = self._connection, self._candidate
         if connection is None or login is None or connection.get_extra_info("username") != login.username:
             raise asyncssh.DisconnectError(asyncssh.DISC_BY_APPLICATION, "No login")
@@ -262,6 +269,7 @@ async def start(*, host: str, port: int) -> asyncssh.SSHAcceptor:
         window=64 * 1024,
         max_pktsize=32 * 1024,
         line_history=100,
+        errors="replace",
         max_line_length=shell.MAX_LINE,
         config=None,
     )

@@ -67,7 +67,7 @@ async def _answer(process: Process, login: Login, command: str) -> int:
 async def _prompt(process: Process, login: Login) -> int:
     """Lines until exit or end of input. With a terminal asyncssh edits the line and writes \\r\\n, without it not."""
     has_terminal = process.term_type is not None
-    prompt = f"{login.username}@anchorgpu:~$ " if has_terminal else ""
+    prompt = screens.prompt(login) if has_terminal else ""
     if has_terminal:
         process.stdout.write(screens.greeting(login))
     status = 0
@@ -79,14 +79,16 @@ async def _prompt(process: Process, login: Login) -> int:
             process.stdout.write("^C\n")
             status = 130
             continue
-        except asyncio.IncompleteReadError:
-            process.stderr.write("anchorgpu: line too long\n")
-            return 1
         if not line and has_terminal:
             process.stdout.write("\n")
         if not line or line.strip() in _GOODBYES:
             return status
-        status = await _answer(process, login, line.rstrip("\r\n"))
+        line = line.rstrip("\r\n")
+        if len(line) > MAX_LINE:
+            # asyncssh cuts a long line into pieces; what follows the first one is no command of anybody.
+            process.stderr.write("anchorgpu: line too long\n")
+            return 1
+        status = await _answer(process, login, line)
         if process.is_closing():
             return status
     return status

@@ -21,16 +21,22 @@ def throwaway_key() -> tuple[asyncssh.SSHKey, str]:
 
 
 def check_login(
-    *, host: str, port: int, username: str, key: asyncssh.SSHKey, host_key_line: str, card_count: int
+    *,
+    host: str,
+    port: int,
+    username: str,
+    key: asyncssh.SSHKey,
+    host_key_line: str,
+    client_version: str,
+    card_count: int,
 ) -> str:
     """Log in, count the cards that `nvidia-smi -L` lists; its output. Raises LoginFailed.
 
     The host key is pinned: a machine in between would fail the test.
     """
+    run = _run(host, port, username, key, host_key_line, client_version)
     try:
-        output = asyncio.run(
-            asyncio.wait_for(_run(host, port, username, key, host_key_line), timeout=LOGIN_SECONDS)
-        )
+        output = asyncio.run(asyncio.wait_for(run, timeout=LOGIN_SECONDS))
     except (OSError, asyncssh.Error, TimeoutError) as error:
         raise LoginFailed(f"Login failed: {type(error).__name__}: {error}") from error
     found = sum(line.startswith("GPU ") for line in output.splitlines())
@@ -39,7 +45,9 @@ def check_login(
     return output
 
 
-async def _run(host: str, port: int, username: str, key: asyncssh.SSHKey, host_key_line: str) -> str:
+async def _run(
+    host: str, port: int, username: str, key: asyncssh.SSHKey, host_key_line: str, client_version: str
+) -> str:
     pinned = asyncssh.import_public_key(host_key_line)
     async with asyncssh.connect(
         host,
@@ -47,6 +55,7 @@ async def _run(host: str, port: int, username: str, key: asyncssh.SSHKey, host_k
         username=username,
         client_keys=[key],
         known_hosts=([pinned], [], []),
+        client_version=client_version,
         agent_path=None,
         config=None,
         preferred_auth="publickey",

@@ -72,10 +72,10 @@ def _check_term(lease: Lease, moment: datetime) -> None:
             order_ref=lease.order_ref,
             payload={"ends_at": lease.ends_at.isoformat()},
         )
-    if _is_over(lease, moment):
-        begin_end(lease, reason="term_over")
-    elif _is_reversed(lease, moment):
-        begin_end(lease, reason="reversed")
+    if _is_over(lease, moment) or _is_reversed(lease, moment):
+        # A lease that ends while its money is gone ends for that reason, whichever time came first.
+        unpaid = lease.status == LeaseStatus.SUSPENDED
+        begin_end(lease, reason="reversed" if unpaid else "term_over")
 
 
 def _check_ready_by(lease: Lease, moment: datetime) -> None:

@@ -23,7 +23,9 @@ def settle(*, order_id: str, settled_at: datetime) -> None:
     if order is None:
         raise NotFound(code="not_found", message="There is no such order.")
     if order.status in (OrderStatus.CANCELLED, OrderStatus.FAILED):
-        _decide(order, "paid_after_cancel")
+        # One decision for one sum: where a refund is already being settled, this is the same money.
+        if not decisions.is_open(kind="refund_due", subject=f"order:{order.pk}"):
+            _decide(order, "paid_after_cancel")
         return
     if order.status not in (OrderStatus.AWAITING_PAYMENT, OrderStatus.EXPIRED):
         return

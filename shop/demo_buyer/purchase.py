@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from urllib.parse import quote as quoted
 from urllib.parse import urlsplit
 
 from shop.demo_buyer.browser import Browser, Page, PageError
@@ -39,12 +40,23 @@ def find_lot(browser: Browser, wish: Wish) -> Found:
     if not offers:
         raise PageError(f"The catalogue has no price for a term of {wish.days} days.")
     if wish.lot is not None:
-        slug = wish.lot.rpartition("x")[0]
-        return Found(lot=wish.lot, accelerator=slug, amount=Decimal(0))
+        return _named_lot(browser, wish.lot)
     for offer in offers:
         if _free(browser, offer, wish.days) >= wish.lots:
             return offer
     raise PageError(f"{wish.lots} lots of no accelerator are free for {wish.days} days.")
+
+
+def _named_lot(browser: Browser, lot: str) -> Found:
+    """The lot of that name. Raises PageError where the shop sells none."""
+    slug = quoted(lot.rpartition("x")[0], safe="")
+    page = browser.get(f"/en/catalog/{slug}/")
+    sold = {
+        node.attributes.get("value") for node in page.nodes if node.attributes.get("name") == "lot"
+    }
+    if page.status in (200, 404) and lot not in sold:
+        raise PageError(f"There is no lot {lot}.")
+    return Found(lot=lot, accelerator=slug, amount=Decimal(0))
 
 
 def _cheapest_offers(page: Page, days: int) -> list[Found]:

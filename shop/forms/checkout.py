@@ -28,7 +28,7 @@ class CheckoutForm(forms.Form):
     name = forms.CharField(label=_("Name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
     email = forms.CharField(
         label=_("E-mail"),
-        help_text=_("For the link to your order and the reminders before the end. Nothing else."),
+        help_text=_("For the link to your order and what happens with it. Nothing else."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     company = forms.CharField(

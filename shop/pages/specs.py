@@ -37,9 +37,14 @@ def specs_of(accelerator: Accelerator) -> list[Spec]:
         Spec(_("Software, at least"), _minimum(accelerator)),
     ]
     return rows + [
-        Spec(_("Cores: %(kind)s") % {"kind": kind}, None if count is None else amount_text(count, places=0))
+        Spec(_core_name(kind), None if count is None else amount_text(count, places=0))
         for kind, count in sorted(accelerator.cores.items())
     ]
+
+
+def _core_name(kind: str) -> str:
+    names = {"cuda": _("CUDA cores"), "tensor": _("Tensor cores"), "compute_units": _("Compute units")}
+    return names.get(kind) or _("Cores: %(kind)s") % {"kind": kind}
 
 
 def _measured(value: int | Decimal | None, unit: str) -> str | None:

@@ -154,8 +154,13 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
         _("Another lot at the same price or all of it back: a person settles it with you."),
     ),
     "order.cancelled": lambda _payload: (_("Order cancelled"), ""),
-    "order.failed": lambda _payload: (
-        _("The order could not be delivered"),
-        _("A full refund is due to you."),
+    "order.failed": lambda payload: (
+        (_("The order is closed"), _("Your transfer did not return to the chain."))
+        if payload.get("reason") == "reversed"
+        else (_("The order could not be delivered"), _("A full refund is due to you."))
+    ),
+    "lease.login": lambda payload: (
+        _("Login"),
+        _("With the key %(fingerprint)s.") % {"fingerprint": payload.get("fingerprint", "")},
     ),
 }

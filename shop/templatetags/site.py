@@ -45,6 +45,12 @@ def is_simulated() -> bool:
 
 
 @register.simple_tag
+def is_untranslated() -> bool:
+    """Whether the active language has no catalogue, so that its pages speak English with its own figures."""
+    return context.is_untranslated()
+
+
+@register.simple_tag
 def logged_request_id() -> str:
     """The id under which this request is logged, for error pages that get no context."""
     return str(get_contextvars().get("request_id", ""))

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from billing.models import ChainState
 from billing.services.claim import claim
 from billing.services.demo_pay import request_demo_transfer
-from core.decisions import open_decision
+from core.decisions import count_open, open_decision
 from core.errors import NotFound, Refusal, TooMany
 from core.formats import amount_text
 from core.text import clean_block
@@ -27,6 +27,8 @@ from shop.headers import private_page
 from shop.pages.order import order_page
 from shop.views.errors import shows_refusals
 
+# Reports of one order that wait for an answer at a time.
+_OPEN_REPORTS = 5
 _PROBLEM_LENGTH = 4000
 
 
@@ -122,6 +124,11 @@ def demo_pay(request: HttpRequest, token: str) -> HttpResponse:
 def problem(request: HttpRequest, token: str) -> HttpResponse:
     """Tell staff what is wrong: a decision row with the buyer's words."""
     found = _order(token)
+    if count_open(kind="problem_reported", order_ref=found.public_id) >= _OPEN_REPORTS:
+        raise TooMany(
+            code="rate_limited",
+            message=_("Your reports are being read. You can write again when they are answered."),
+        )
     if request.method != "POST":
         return render(request, "shop/problem.html", {"order": found, "form": ProblemForm(label_suffix="")})
     form = ProblemForm(request.POST, label_suffix="")

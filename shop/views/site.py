@@ -57,7 +57,7 @@ def legal(request: HttpRequest, slug: str) -> HttpResponse:
         f"shop/legal_{slug}.html",
         {
             "version": settings.TERMS_VERSION,
-            "imprint": getattr(settings, "IMPRINT", ""),
+            "imprint": settings.IMPRINT,
             "hold_minutes": settings.HOLD_SECONDS // 60,
             "ready_by_hours": settings.READY_BY_SECONDS // 3600,
         },

@@ -9,16 +9,20 @@ from pathlib import Path
 import pytest
 
 from anchorgpu.demo import __main__ as demo
-from anchorgpu.demo import environment, files
+from anchorgpu.demo import environment, files, options, prepare
 from anchorgpu.demo.environment import Ports
 from anchorgpu.demo.state import State
 from anchorgpu.env import read_env
 from anchorgpu.env_file import read_env_file
 from anchorgpu.services.anvil import Anvil
 from anchorgpu.services.errors import ServiceError
-from anchorgpu.services.ports import free_port
+from anchorgpu.services.ports import free_port, reserve_free
 from anchorgpu.services.postgres import Postgres
+from anchorgpu.services.process import Process
 from anchorgpu.services.valkey import Valkey
+from core.models import SweepRun
+from fleet.gateway import heartbeat
+from tests.anchorgpu.processes import wait_for
 from tests.environment import NETWORKS
 
 
@@ -50,23 +54,67 @@ def test_port_in_use_is_named_with_its_option(state: State, taken_port: int, opt
     if option == "--ssh-port":
         arguments += ["--port", str(free_port())]
     with pytest.raises(ServiceError) as caught:
-        demo._choose_ports(demo._parse(arguments), state)
+        demo._reserve_ports(options.parse(arguments), state)
     assert str(caught.value).startswith(f"Port {taken_port} is in use by another program")
     assert f"bin/demo {option} " in str(caught.value)
 
 
+def _ssh_port(state: State) -> int:
+    reserved = demo._reserve_ports(options.parse(["--port", str(free_port())]), state)
+    reserved.http.close()
+    reserved.ssh.close()
+    return reserved.ssh.port
+
+
 def test_ssh_port_of_the_last_start_is_kept(state: State, taken_port: int) -> None:
-    port, former = str(free_port()), free_port()
+    former = free_port()
     environment.publish(state, {"SSH_PORT": str(former)})
-    assert demo._choose_ports(demo._parse(["--port", port]), state).ssh == former
+    assert _ssh_port(state) == former
     environment.publish(state, {"SSH_PORT": str(taken_port)})
-    assert demo._choose_ports(demo._parse(["--port", port]), state).ssh != taken_port
+    assert _ssh_port(state) != taken_port
+
+
+def test_two_demos_that_start_at_once_have_different_ports(state: State, tmp_path: Path) -> None:
+    preferred = free_port()
+    other = State(tmp_path / "other")
+    for each in (state, other):
+        environment.publish(each, {"SSH_PORT": str(preferred)})
+    first = demo._reserve_ports(options.parse(["--port", str(free_port())]), state)
+    assert first.ssh.port == preferred
+    assert _ssh_port(other) != preferred
+    with pytest.raises(ServiceError, match=rf"^Port {first.http.port} is in use by another demo; choose"):
+        demo._reserve_ports(options.parse(["--port", str(first.http.port)]), other)
+    first.http.close()
+    first.ssh.close()
+
+
+def test_gateway_whose_port_went_to_another_program_is_one_sentence(
+    tmp_path: Path, taken_port: int
+) -> None:
+    gateway = Process(name="The SSH gateway", command=["false"], log_file=tmp_path / "log")
+    demo._explain_gateway(gateway, taken_port)  # it runs, or was not reached: not its fault
+    gateway.start()
+    wait_for(lambda: gateway.exit_code is not None, seconds=10, what="end of the gateway")
+    with pytest.raises(ServiceError) as caught:
+        demo._explain_gateway(gateway, taken_port)
+    assert str(caught.value).startswith(
+        f"The SSH gateway cannot listen: port {taken_port} is in use by another program; choose another"
+    )
+    assert "\n" not in str(caught.value)
+    demo._explain_gateway(gateway, free_port())  # its own last words tell then
+
+
+@pytest.mark.django_db
+def test_sign_of_life_of_the_last_run_is_forgotten() -> None:
+    heartbeat.beat(is_first=True)
+    prepare._forget_gateway()
+    assert not SweepRun.objects.filter(name="gateway").exists()
 
 
 @pytest.mark.parametrize("text", ["0", "65536", "http", "-1"])
 def test_port_must_be_one(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        demo._parse(["--port", text])
+        options.parse(["--port", text])
     assert caught.value.code == 2
     assert "a port" in capsys.readouterr().err or text == "-1"
 
@@ -94,16 +142,15 @@ def test_settings_of_the_demo_are_whole(state: State, tmp_path: Path) -> None:
     (postgres.data.parent / "password").write_text("p/w", encoding="ascii")
     valkey = Valkey(folder=state.folder / "valkey", log_file=tmp_path / "log", port=6380)
     chain = Anvil(log_file=tmp_path / "log", port=8546)
-    values = environment.settings(
-        state, ports=Ports(http=8001, ssh=2223), postgres=postgres, valkey=valkey, chain=chain
-    )
+    ports = Ports(http=reserve_free(), ssh=reserve_free())
+    values = environment.settings(state, ports=ports, postgres=postgres, valkey=valkey, chain=chain)
     environment.publish(state, values)
     assert stat.S_IMODE(state.env_file.stat().st_mode) == 0o600
     env = read_env(read_env_file(state.env_file))
     assert env.demo
-    assert env.site_url == "http://127.0.0.1:8001"
+    assert env.site_url == f"http://127.0.0.1:{ports.http.port}"
     assert env.database["PASSWORD"] == "p/w"
-    assert env.ssh_listen == ("127.0.0.1", 2223)
+    assert env.ssh_listen == ("127.0.0.1", ports.ssh.port)
 
 
 def test_other_installations_settings_do_not_reach_the_children(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from catalog.selectors import images_for
 from catalog.services.seed import seed_catalog
 from core import clock, outbox, sweeps
 from core.models import SweepRun
+from fleet.gateway import heartbeat
 from fleet.models import Card, Node
 from fleet.periods import held_period
 from fleet.selectors import free_lots
@@ -210,6 +211,12 @@ def test_sweeps_that_do_not_run_are_named(monkeypatch: pytest.MonkeyPatch) -> No
     SweepRun.objects.create(name="leases", last_product_at=clock.now() - timedelta(seconds=1))
     with pytest.raises(CommandError, match=r"leases.*Is the demo running"):
         wait_for_sweeps(clock.now(), seconds=0)
+
+
+def test_a_sign_of_life_is_no_sweep(worker: list[str]) -> None:
+    heartbeat.beat(is_first=True)
+    wait_for_sweeps(clock.now(), seconds=0)
+    assert SweepRun.objects.get(name="gateway").last_product_at is None
 
 
 def test_it_waits_until_the_last_sweep_has_seen_the_new_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -182,3 +185,67 @@ def test_port_in_use_is_seen_and_passed_over(tmp_path: Path) -> None:
         assert ports.free_port(preferred=free) == free
     finally:
         server.stop()
+
+
+TRY = """
+import sys
+from anchorgpu.services.ports import PortTaken, Reservation
+try:
+    Reservation(int(sys.argv[1]))
+    print("taken over")
+except PortTaken as problem:
+    print(problem)
+"""
+
+
+def _other_demo(port: int) -> str:
+    """What another process hears that reserves the same port."""
+    done = subprocess.run(
+        [sys.executable, "-c", TRY, str(port)], capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout.strip()
+
+
+def test_reserved_port_is_in_use_for_everybody_else() -> None:
+    reserved = ports.reserve_free()
+    assert ports.port_problem(reserved.port) == "is in use by another program"
+    assert ports.free_port(preferred=reserved.port) != reserved.port
+    assert not ports.accepts_connections(reserved.port)  # who calls is refused and does not wait
+    reserved.close()
+    assert ports.free_port(preferred=reserved.port) == reserved.port
+
+
+def test_released_port_is_free_for_the_program_and_closed_to_other_demos() -> None:
+    """Between its start and its first listening a program takes seconds."""
+    reserved = ports.reserve_free()
+    assert _other_demo(reserved.port) == "is in use by another demo"
+    reserved.release()
+    assert _other_demo(reserved.port) == "is in use by another demo"
+    with socket.create_server((ports.LOCALHOST, reserved.port)):
+        assert ports.port_problem(reserved.port) == "is in use by another program"
+    reserved.close()
+    assert _other_demo(reserved.port) == "taken over"
+
+
+def test_without_a_reservation_two_demos_choose_the_same_port() -> None:
+    """The control: a look alone keeps nobody away."""
+    port = ports.free_port()
+    assert _other_demo(port) == "taken over"
+    assert ports.free_port(preferred=port) == port
+
+
+def test_port_with_lingering_connections_can_be_reserved() -> None:
+    """A demo that is started again at once; the lingering ends of its connections are no listener."""
+    with socket.create_server((ports.LOCALHOST, 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection((ports.LOCALHOST, port)):
+            accepted, _address = server.accept()
+            accepted.close()
+    with pytest.raises(ports.PortTaken):
+        ports._listener(port, is_shared=False)
+    reserved = ports.Reservation(port)
+    assert ports.port_problem(port) == "is in use by another program"
+    reserved.release()
+    with socket.create_server((ports.LOCALHOST, port)):
+        assert ports.accepts_connections(port)
+    reserved.close()

@@ -12,6 +12,7 @@ from typing import ClassVar
 import pytest
 
 from anchorgpu.demo.supervisor import Supervisor
+from anchorgpu.services.errors import ServiceError
 from anchorgpu.services.process import Process
 from tests.anchorgpu.processes import descendants, is_alive, wait_for
 
@@ -156,3 +157,25 @@ def test_end_of_another_child_ends_the_demo(start: Start) -> None:
     assert demo.popen.wait(timeout=10) == 1
     assert "web ended (code -9)." in demo.said()
     assert not [pid for pid in below if is_alive(pid)]
+
+
+def test_end_counts_as_final_until_the_program_is_to_be_started_again(tmp_path: Path) -> None:
+    """A gateway that cannot listen ends the start of the demo; later it is started again."""
+    said: list[str] = []
+    supervisor = Supervisor(say=said.append)
+    program = Process(name="gateway", command=["false"], log_file=tmp_path / "log")
+    supervisor.start(program)
+    wait_for(lambda: program.exit_code is not None, seconds=10, what="its end")
+    with pytest.raises(ServiceError, match=r"^gateway ended \(code 1\)"):
+        supervisor.check()
+    supervisor.restart_from_now_on(program)
+    supervisor.check()
+    assert said == ["gateway ended (code 1); starting it again in 0.5 s."]
+    first = program.pid
+
+    def started_again() -> bool:
+        supervisor.check()
+        return program.pid != first
+
+    wait_for(started_again, seconds=10, what="second start")
+    supervisor.stop()

@@ -28,10 +28,11 @@ from billing.services.recompute import recompute
 from core import clock, outbox
 from core.errors import Conflict, Forbidden, Invalid, NotFound, TooMany
 from core.lifecycle import IllegalStep
-from core.models import Decision, Event, OutgoingMail
+from core.models import Decision, Event, OutgoingMail, SweepRun
 from core.services.close import close_with_note
 from fleet.lifecycle import LeaseStatus
 from fleet.models import Hold, Lease
+from fleet.services.sweep import release_overdue_holds
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from orders.services.cancel import cancel
@@ -460,3 +461,63 @@ def test_an_asset_that_left_the_file_is_reported_and_closed_again(
     monkeypatch.setattr(offers, "networks", known)
     report_missing()
     assert not Decision.objects.filter(closed_at=None).exists()
+
+
+def test_c17_money_between_the_check_and_the_order_never_counts() -> None:
+    chain = scenario.Chain(number=150)
+    chain.advance(to=clock.now() - timedelta(hours=2))
+    order = scenario.order()
+    chain.send(order.payment, order.payment.due_units)
+    chain.look(order.payment)
+    chain.advance(to=clock.now(), blocks=3)
+    assert chain.look(order.payment).status == "awaiting"
+
+
+def test_c30_overdue_holds_wait_until_the_chains_were_read_again(order: Order) -> None:
+    SweepRun.objects.create(name="networks", last_finished_at=clock.system_now())
+    chain = scenario.Chain()
+    chain.advance(to=order.placed_at + timedelta(minutes=10), blocks=3)
+    chain.send(order.payment, order.payment.due_units)
+    with time_machine.travel(order.placed_at + timedelta(hours=9), tick=False):
+        assert release_overdue_holds() == 0
+        chain.advance(to=clock.now(), blocks=3)
+        chain.look(order.payment)
+        outbox.drain()
+        SweepRun.objects.update(last_finished_at=clock.system_now())
+        assert release_overdue_holds() == 0
+    order.refresh_from_db()
+    assert order.status == OrderStatus.PAID
+
+
+def test_overdue_holds_go_while_the_chains_are_read(order: Order) -> None:
+    with time_machine.travel(order.placed_at + timedelta(hours=9), tick=False):
+        SweepRun.objects.create(name="networks", last_finished_at=clock.system_now())
+        assert release_overdue_holds() == 1
+
+
+def test_one_decision_for_one_sum(order: Order) -> None:
+    chain = scenario.Chain()
+    chain.advance()
+    chain.send(order.payment, order.payment.due_units)
+    chain.look(order.payment)
+    with transaction.atomic():
+        cancel(order_id=order.public_id, actor="buyer")
+    outbox.drain()
+    chain.settle(order.payment)
+    outbox.drain()
+    assert kinds(order) == ["refund_due"]
+
+
+def test_a_part_that_became_whole_too_late_is_one_decision(order: Order) -> None:
+    chain = scenario.Chain()
+    chain.advance()
+    chain.send(order.payment, 1_000_000)
+    chain.settle(order.payment)
+    with time_machine.travel(order.payment.expires_at + timedelta(minutes=1), tick=False):
+        chain.advance(to=clock.now(), blocks=3)
+        chain.look(order.payment)
+        assert kinds(order) == ["payment_partial"]
+        chain.advance()
+        chain.send(order.payment, order.payment.due_units - 1_000_000)
+        chain.settle(order.payment)
+    assert kinds(order) == ["payment_late"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -20,6 +21,8 @@ def _deployed(anvil: Anvil) -> ChainLab:
 def chain_lab(_deployed: ChainLab) -> Iterator[ChainLab]:
     """The lab; whatever the test does to the chain is undone."""
     snapshot = _deployed.anvil.snapshot()
+    # A reverted chain goes on from the time of its snapshot, and so falls behind from test to test.
+    _deployed.anvil.rpc("evm_setTime", int(time.time()))
     yield _deployed
     _deployed.anvil.revert(snapshot)
 

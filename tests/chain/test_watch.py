@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 import time_machine
+from bip_utils import Bip39SeedGenerator, Bip44, Bip44Coins
 
 from billing import offers, pool
 from billing.models import ChainState, DepositAddress, PaymentView, Transfer, TransferSighting
+from billing.services import watch
 from billing.services.demo_pay import request_demo_transfer
 from billing.services.fill_pool import fill_pool
 from billing.services.send_demo_transfer import send_demo_transfer
@@ -20,7 +22,7 @@ from fleet.models import Lease
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from tests import scenario
-from tests.chain.endpoints import FaultyEndpoint, Forward, Rule
+from tests.chain.endpoints import FaultyEndpoint, Forward, NodeError, Rule
 from tests.chain.lab import FINALITY, ChainLab
 
 pytestmark = [pytest.mark.django_db, pytest.mark.chain]
@@ -256,6 +258,59 @@ def test_c17_an_address_that_was_used_is_never_given_out(
     assert scenario.order().payment.address.index == 1
 
 
+def test_c17_the_seed_of_the_chain_itself_gives_no_rich_address_to_an_order(
+    networks: Callable[..., None], chain_lab: ChainLab, settings: object
+) -> None:
+    """The account whose first ten addresses hold the coins of the local chain from its first block on."""
+    seed = Bip39SeedGenerator("test " * 11 + "junk").Generate()
+    account = Bip44.FromSeed(seed, Bip44Coins.ETHEREUM).Purpose().Coin().Account(0)
+    settings.DEPOSIT_XPUB = account.PublicKey().ToExtended()  # type: ignore[attr-defined]
+    assert pool.xpub().derive(1) == chain_lab.payer
+    scenario.open_shop(offered=False)
+    assert watch_network("local")
+    fill_pool()
+    fill_pool()
+    skipped = DepositAddress.objects.filter(status="skipped").values_list("index", flat=True)
+    assert sorted(skipped) == list(range(10))
+    assert Decision.objects.filter(kind="address_with_history", closed_at=None).count() == 10
+    payment = scenario.order().payment
+    assert payment.address.index == 10
+    assert watch_network("local")
+    assert PaymentView.objects.get(payment=payment).received_units == 0
+
+
+def test_c30_a_look_that_broke_is_taken_again(
+    order: Order,
+    chain_lab: ChainLab,
+    networks: Callable[..., None],
+    endpoint: Callable[[Rule], FaultyEndpoint],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No block is passed over: neither where our own code raised nor where the node broke off in the middle."""
+    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+
+    def broken(*_arguments: object) -> None:
+        raise RuntimeError("an odd row")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(watch, "apply", broken)
+        assert watch_network("local")
+    chain_lab.mine(5)
+
+    def breaks_off(method: str, params: list[Any], forward: Forward) -> Any:
+        if method == "eth_getLogs":
+            raise NodeError(-32000, "out of memory")
+        return forward(method, *params)
+
+    networks(endpoint(breaks_off).url)
+    assert not watch_network("local")
+    assert (view_of(order).status, Transfer.objects.count()) == ("awaiting", 0)
+    networks()
+    settle(chain_lab)
+    assert view_of(order).status == "settled"
+    assert Transfer.objects.count() == 1
+
+
 def test_the_demo_wallet_sends_a_true_transfer_once(order: Order, chain_lab: ChainLab) -> None:
     chain_lab.send("TestToken", chain_lab.usdc, "mint", chain_lab.payer, order.payment.due_units)
     row = request_demo_transfer(order_id=order.public_id)
@@ -274,3 +329,35 @@ def test_a_kill_between_sending_and_recording_pays_once(order: Order, chain_lab:
     assert send_demo_transfer(row.pk)
     settle(chain_lab)
     assert view_of(order).received_units == order.payment.due_units
+
+
+def test_an_order_that_was_forgotten_for_days_is_still_decided(order: Order, chain_lab: ChainLab) -> None:
+    with time_machine.travel(order.payment.expires_at + timedelta(days=3), tick=True):
+        chain_lab.set_next_time(clock.now())
+        settle(chain_lab)
+    order.refresh_from_db()
+    assert (view_of(order).status, order.status) == ("expired", OrderStatus.EXPIRED)
+
+
+def test_c26_one_endpoint_that_misses_a_block_once_drops_nothing(
+    order: Order,
+    chain_lab: ChainLab,
+    networks: Callable[..., None],
+    endpoint: Callable[[Rule], FaultyEndpoint],
+) -> None:
+    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    assert watch_network("local")
+    number = hex(Transfer.objects.get().block_number)
+    lies = iter([True])
+
+    def once_another_hash(method: str, params: list[Any], forward: Forward) -> Any:
+        answer = forward(method, *params)
+        if method == "eth_getBlockByNumber" and params[0] == number and next(lies, False):
+            return {**answer, "hash": "0x" + "ee" * 32}
+        return answer
+
+    chain_lab.mine()
+    networks(endpoint(once_another_hash).url)
+    assert watch_network("local")
+    assert view_of(order).status == "seen"
+    assert not TransferSighting.objects.exists()

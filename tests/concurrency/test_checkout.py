@@ -7,8 +7,9 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from billing import locks, pool
-from billing.models import DepositAddress, PaymentRequest
-from core.errors import Conflict, Refusal
+from billing.models import Claim, DepositAddress, PaymentRequest
+from billing.services.claim import claim
+from core.errors import Conflict, Refusal, TooMany
 from core.locks import mark
 from core.models import Event
 from fleet.models import Hold, Reservation
@@ -199,3 +200,24 @@ def test_a_refused_checkout_leaves_no_trace_beside_rivals() -> None:
     codes = {result.code for result in results if isinstance(result, Conflict)}
     assert codes <= {"no_capacity", "busy"}
     assert len(placed) == 20 or "busy" in codes
+
+
+def test_c16_a_hash_of_another_order_typed_during_its_own_check_pays_nothing() -> None:
+    """No lock protects this: a typed hash is never read for money, so there is no protection to take off."""
+    paid, other = scenario.order(), scenario.order()
+    chain = scenario.Chain()
+    chain.advance()
+    tx_hash = chain.send(paid.payment, paid.payment.due_units).tx_hash
+    typed = ["", tx_hash, "0x" + tx_hash[2:].upper(), f" {tx_hash} ", tx_hash, tx_hash]
+
+    def act(number: int) -> str:
+        if number == 0:
+            return str(chain.look(paid.payment).status)
+        return str(claim(order_id=other.public_id, by="page", transaction_hash=typed[number]).status)
+
+    results = at_once(len(typed), act)
+    assert unexpected(results, TooMany) == []
+    assert [result for result in results if isinstance(result, str)] == ["seen", "awaiting"]
+    assert chain.look(other.payment).status == "awaiting"
+    assert other.payment.view.received_units == 0
+    assert Claim.objects.get().transaction_hash == tx_hash

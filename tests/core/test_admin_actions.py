@@ -116,7 +116,7 @@ def test_an_act_needs_a_reason_that_can_be_stored(
 ) -> None:
     row = make()
     client = staff("anna", permission)
-    for reason in ("", "   ", "a\x00b", "x" * 1001, "a\x07b"):
+    for reason in ("", "   ", "\u202e", "\u200b \u2066", "a\x00b", "x" * 1001, "a\x07b"):
         response = press(client, row, action, reason=reason)
         assert response.status_code == 200
         assert response.context["form"].errors["reason"]
@@ -250,7 +250,9 @@ def press_at_once(clients: list[Client], row: Model, action: str) -> list[int]:
         (a_lease, "end", "lease.end"),
     ],
 )
-def test_of_staff_who_press_at_once_one_acts(make: Callable[[], Model], action: str, audited: str) -> None:
+def test_s49_of_staff_who_press_at_once_one_acts(
+    make: Callable[[], Model], action: str, audited: str
+) -> None:
     row = make()
     clients = [staff(f"staff-{number}", superuser=True) for number in range(4)]
     assert press_at_once(clients, row, action) == [302] * 4

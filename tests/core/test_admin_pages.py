@@ -149,7 +149,7 @@ def option_form(option: Option, **changes: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("amount", ["-0.01", "-1", "1" + "0" * 30, "NaN", "abc"])
-def test_a_price_that_cannot_be_is_refused_by_the_form(shop: None, chief: Client, amount: str) -> None:
+def test_s28_a_price_that_cannot_be_is_refused_by_the_form(shop: None, chief: Client, amount: str) -> None:
     option = Option.objects.get(code="nvme-extra")
     response = chief.post(address(option), option_form(option, unit_amount=amount))
     assert response.status_code == 200

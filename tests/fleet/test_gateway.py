@@ -88,6 +88,31 @@ def test_prompt_without_terminal_writes_plain_lines(ssh: list[str]) -> None:
     assert "\r" not in done.stdout
 
 
+@pytest.mark.parametrize("length", [201, 70_000, 5_000_000])
+def test_a_line_that_is_too_long_is_answered_once(ssh: list[str], length: int) -> None:
+    done = clients.run(ssh, typed="x" * length + "\nhostname\n")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("line too long") == 1
+    assert "not found" not in done.stderr
+
+
+@pytest.mark.parametrize("term_type", ["xterm", None])
+def test_bytes_that_are_no_text_do_not_end_the_connection(buyer: Buyer, term_type: str | None) -> None:
+    async def talk() -> tuple[str, int | None]:
+        async with buyer.connect() as connection:
+            process = await connection.create_process(term_type=term_type, encoding=None)
+            process.stdin.write(b"\xff\xfe\x80\xc3(" + (b"\r" if term_type else b"\n"))
+            process.stdin.write(b"hostname\rexit\r" if term_type else b"hostname\nexit\n")
+            output = await asyncio.wait_for(process.stdout.read(), timeout=10)
+            await process.wait_closed()
+            return bytes(output).decode(), process.exit_status
+
+    output, status = asyncio.run(talk())
+    assert "node-" in output
+    assert status == 0
+
+
 def test_prompt_with_terminal(buyer: Buyer) -> None:
     async def talk() -> tuple[str, int | None]:
         async with buyer.connect() as connection:

@@ -1,5 +1,6 @@
 """`manage.py ssh_gateway` as the supervisor runs it: ready line, stable host key, clean stop, clear refusals."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -11,9 +12,14 @@ from typing import Any
 import asyncssh
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError, connection
 
 from anchorgpu.services.ports import free_port
+from core import clock
+from core.models import SweepRun
+from fleet.gateway import heartbeat
 from fleet.gateway.identity import identity, listen_address, local_address
+from tests.anchorgpu.processes import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (
@@ -25,11 +31,16 @@ def start(port: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         cwd=ROOT,
-        env={**os.environ, "SSH_LISTEN": f"127.0.0.1:{port}"},
+        env={**os.environ, "SSH_LISTEN": f"127.0.0.1:{port}", "DATABASE_URL": database_url()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def database_url() -> str:
+    """That of this test, so that the gateway can write into it."""
+    return f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{connection.settings_dict['NAME']}"
 
 
 def ready_line(process: subprocess.Popen[str]) -> str:
@@ -44,6 +55,7 @@ def stop(process: subprocess.Popen[str], number: int) -> tuple[int, str]:
     return process.returncode, errors
 
 
+@pytest.mark.django_db(transaction=True)
 def test_host_key_is_the_same_after_a_restart() -> None:
     port = free_port()
     lines = []
@@ -57,6 +69,42 @@ def test_host_key_is_the_same_after_a_restart() -> None:
     assert lines[0] == lines[1]
     assert lines[0].startswith(f"The SSH gateway listens on 127.0.0.1:{port}, host key SHA256:")
     assert identity().fingerprint in lines[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sign_of_life_is_written_once_it_listens() -> None:
+    before = clock.system_now()
+    process = start(free_port())
+    assert ready_line(process)
+    wait_for(SweepRun.objects.filter(name="gateway").exists, seconds=10, what="sign of life")
+    assert stop(process, signal.SIGTERM) == (0, "")
+    row = SweepRun.objects.get(name="gateway")
+    assert row.last_started_at is not None
+    assert before <= row.last_started_at <= clock.system_now()
+    assert row.last_finished_at == row.last_started_at
+
+
+def test_sign_of_life_outlives_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first beats fail; the first that succeeds tells the start, those after it only that it lives."""
+    answers = iter([OperationalError(), None, None])
+    asked: list[bool] = []
+
+    def beat(*, is_first: bool) -> None:
+        asked.append(is_first)
+        answer = next(answers)
+        if answer is not None:
+            raise answer
+
+    async def run() -> None:
+        beating = asyncio.create_task(heartbeat.keep_beating())
+        while len(asked) < 3:
+            await asyncio.sleep(0.01)
+        beating.cancel()
+
+    monkeypatch.setattr(heartbeat, "beat", beat)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    asyncio.run(asyncio.wait_for(run(), timeout=10))
+    assert asked[:3] == [True, True, False]
 
 
 def test_port_in_use_is_one_sentence() -> None:

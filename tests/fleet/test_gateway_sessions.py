@@ -116,22 +116,6 @@ def test_sessions_and_connections_are_bounded(buyer: Buyer, monkeypatch: pytest.
     asyncio.run(talk())
 
 
-def test_unauthenticated_connections_are_bounded(buyer: Buyer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "MAX_UNAUTHENTICATED_PER_ADDRESS", 2)
-
-    async def knock() -> tuple[bytes, bytes]:
-        opened = [await asyncio.open_connection("127.0.0.1", buyer.port) for _ in range(3)]
-        first = await asyncio.wait_for(opened[0][0].readline(), timeout=10)
-        third = await asyncio.wait_for(opened[2][0].read(), timeout=10)
-        for _reader, writer in opened:
-            writer.close()
-        return first, third
-
-    first, third = asyncio.run(knock())
-    assert first.startswith(b"SSH-2.0-AnchorGPU")
-    assert b"SSH-2.0" not in third or len(third) < 100
-
-
 def test_silent_client_is_dropped(buyer: Buyer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time-out is a setting of the listener, so this one is started with a short one."""
     monkeypatch.setattr(server, "LOGIN_SECONDS", 0.3)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from catalog.models import Lot
 from core import clock
+from core.client_address import network_prefix
 from core.errors import Conflict, TooMany
-from fleet.limits import HoldLimits, network_prefix
+from fleet.limits import HoldLimits
 from fleet.models import Hold, Reservation
 from fleet.periods import held_period
 from fleet.placement import place

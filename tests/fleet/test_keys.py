@@ -153,6 +153,10 @@ def test_private_key_is_named_as_leaked() -> None:
     assert "leaked" in refusal(private).text
 
 
+def test_s47_a_line_after_a_wrapped_key_keeps_its_number() -> None:
+    assert refusal(f"{WRAPPED}\nhello").text.startswith("Line 3 ")
+
+
 @pytest.mark.parametrize("text", [f"{KEY}\x00", f"{KEY} \ud800"])
 def test_what_cannot_be_stored_is_refused(text: str) -> None:
     with pytest.raises(Invalid) as caught:

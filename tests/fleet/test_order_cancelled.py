@@ -87,7 +87,9 @@ def test_s05_success_after_staff_cancelled_changes_nothing(
     assert names.count("order.cancelled") == names.count("lease.closed") == 1
     assert not {"lease.testing", "lease.ready", "order.active"} & set(names)
     assert access_of_order(order.public_id) is None
-    mails = [key.rsplit(":", 1)[-1] for key in OutgoingMail.objects.order_by("id").values_list("key", flat=True)]
+    mails = [
+        key.rsplit(":", 1)[-1] for key in OutgoingMail.objects.order_by("id").values_list("key", flat=True)
+    ]
     assert mails == ["placed", "paid", "cancelled"]
     page = Client().get(f"/en/orders/{order.token}/").content.decode()
     assert lease.username not in page

@@ -103,9 +103,9 @@ def test_refusals_leave_nothing_behind() -> None:
 def test_unknown_network_or_asset_holds_nothing() -> None:
     quote = scenario.quote()
     for choice in (CryptoChoice("elsewhere", "USDC"), CryptoChoice("local", "DOGE")):
-        with pytest.raises(Unavailable) as refused:
+        with pytest.raises(Invalid) as refused:
             checkout(CheckoutRequest(place=scenario.place_request(quote), pay_with=choice))
-        assert (refused.value.code, refused.value.status) == ("payment_unavailable", 503)
+        assert (refused.value.code, refused.value.field) == ("unknown_rail", "pay_with")
     assert nothing_is_left()
 
 

@@ -68,14 +68,14 @@ def test_open_quote_keeps_its_price_when_the_table_changes() -> None:
 
 
 @pytest.mark.parametrize("days", [4, 0, -1, 2**31, 10**12])
-def test_other_terms_are_refused(days: int) -> None:
+def test_s28_other_terms_are_refused(days: int) -> None:
     with pytest.raises(Invalid) as refused:
         scenario.quote(days=days)
     assert refused.value.field == "days"
 
 
 @pytest.mark.parametrize("lots", [0, -1, 10**12, 2**63])
-def test_impossible_numbers_of_lots_are_refused(lots: int) -> None:
+def test_s28_impossible_numbers_of_lots_are_refused(lots: int) -> None:
     with pytest.raises(Refusal) as refused:
         scenario.quote(lots=lots)
     assert refused.value.field == "lots"

@@ -138,6 +138,7 @@ def test_money_for_a_cancelled_order_is_a_decision() -> None:
     order = scenario.order()
     with transaction.atomic():
         cancel(order_id=order.public_id, actor="buyer")
+    outbox.drain()
     scenario.pay(order)
     order.refresh_from_db()
     assert order.status == OrderStatus.CANCELLED

@@ -130,7 +130,7 @@ def test_a_page_needs_few_queries(client: Client, django_assert_max_num_queries:
 @pytest.mark.parametrize(
     ("path", "name"), [("accelerators", "limit"), ("lots", "limit"), ("lots", "min_memory_gb")]
 )
-def test_a_number_out_of_range_names_its_field(client: Client, path: str, name: str, value: str) -> None:
+def test_s28_a_number_out_of_range_names_its_field(client: Client, path: str, name: str, value: str) -> None:
     problem(client.get(f"/api/v1/{path}", {name: value}), 400, "invalid_number", name)
 
 
@@ -173,7 +173,7 @@ def test_an_impossible_slug_is_not_found(client: Client, slug: str) -> None:
         "/api/v1/accelerators/b200%00",
     ],
 )
-def test_nul_is_refused_everywhere_and_never_breaks_anything(client: Client, target: str) -> None:
+def test_s26_nul_is_refused_everywhere_and_never_breaks_anything(client: Client, target: str) -> None:
     response = client.get(target)
     assert response.status_code in {400, 404}
     problem(response, response.status_code, response.json()["code"])

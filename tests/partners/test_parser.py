@@ -1,6 +1,7 @@
 """Bodies: what the parser takes and what it refuses, through a call that echoes."""
 
 import json
+import time
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,7 @@ from rest_framework.response import Response
 
 from anchorgpu import urls as real_urls
 from partners.api.base import ApiView
+from partners.api.parsers import MAX_BYTES, _depth
 from tests.partners.answers import problem
 
 
@@ -102,7 +104,7 @@ def test_a_name_that_stands_twice_is_refused(client: Client) -> None:
         ({"metadata": {"deep": ["ok", "\x00"]}}, "metadata.deep.1"),
     ],
 )
-def test_nul_names_its_field(client: Client, body: dict[str, Any], field: str) -> None:
+def test_s26_nul_names_its_field(client: Client, body: dict[str, Any], field: str) -> None:
     problem(post(client, json.dumps(body)), 400, "invalid_text", field)
 
 
@@ -135,3 +137,12 @@ def test_an_error_of_ours_tells_nothing_but_its_id(client: Client) -> None:
     problem(response, 500, "internal_error")
     assert b"12345" not in response.content
     assert b"RuntimeError" not in response.content
+
+
+def test_the_depth_is_counted_in_one_pass() -> None:
+    """An unclosed string of escapes once took half a minute at the bound of the body."""
+    hostile = '{"a":"' + '\\"' * (MAX_BYTES // 2 - 8)
+    started = time.process_time()
+    assert _depth(hostile) == 1
+    assert time.process_time() - started < 1
+    assert _depth('{"a":"[[[\\"[[","b":[[1]]}') == 3

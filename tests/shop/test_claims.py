@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from billing.models import ChainState, Claim
 from billing.services import watch
-from core import clock, outbox
+from core import claims, clock, outbox
 from orders.models import Order
 from tests import scenario
 from tests.core.desk import staff
@@ -64,9 +64,9 @@ def test_c19_fifty_presses_of_fifty_browsers_are_one_check(
 def test_c19_fifty_presses_of_others_are_not_found_and_check_nothing(
     order: Order, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
+    foreign = scenario.order()
     hints: list[str] = []
     monkeypatch.setattr(outbox, "hint", lambda task, *_arguments: hints.append(task))
-    foreign = scenario.order()
     visitors = [Client(), Client(), staff("anna", superuser=True)]
     with django_capture_on_commit_callbacks(execute=True):
         for number in range(50):
@@ -99,7 +99,7 @@ def test_c19_one_check_at_a_time(order: Order, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_c19_control_without_the_claim_both_look(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch.claims, "claim", lambda *_arguments, **_options: uuid4())
+    monkeypatch.setattr(claims, "claim", lambda *_arguments, **_options: uuid4())
     assert look_twice(monkeypatch) == (2, [True])
 
 

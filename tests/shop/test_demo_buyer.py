@@ -59,7 +59,11 @@ def test_the_whole_way(browser: Browser, tmp_path: Path) -> None:
         (Wish(lot=None, lots=50, days=3), "50 lots"),
         (Wish(lot="b200-180x2", lots=0, days=3), "between 1 and"),
         (Wish(lot="b200-180x2", lots=9, days=3), "up to 16 cards"),
-        (Wish(lot="nonex1", lots=1, days=3), "nothing at this address"),
+        (Wish(lot="nope-1x1", lots=1, days=3), r"^There is no lot nope-1x1\.$"),
+        (Wish(lot="b200-180x3", lots=1, days=3), r"^There is no lot b200-180x3\.$"),
+        (Wish(lot="mi355x-288x8", lots=1, days=3), r"^There is no lot mi355x-288x8\.$"),
+        (Wish(lot="../../admin/x1", lots=1, days=3), r"^There is no lot ../../admin/x1\.$"),
+        (Wish(lot="x", lots=1, days=3), r"^There is no lot x\.$"),
     ],
 )
 def test_what_the_shop_refuses_is_said(browser: Browser, wish: Wish, words: str) -> None:

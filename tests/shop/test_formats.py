@@ -75,8 +75,30 @@ def test_instants(language: str, text: str) -> None:
         ("day", "8 Dec 2026 UTC"),
     ],
 )
-def test_styles_of_an_instant(style: str, text: str) -> None:
+def test_styles_of_an_instant(monkeypatch: pytest.MonkeyPatch, style: str, text: str) -> None:
+    monkeypatch.setattr(formats.clock, "now", lambda: MOMENT + timedelta(hours=9))
     assert formats.instant_text(MOMENT, style=style) == text
+
+
+@pytest.mark.parametrize(
+    ("now", "time", "clock"),
+    [
+        (MOMENT.replace(hour=0, minute=0), "14:58 UTC", "14:58:07 UTC"),
+        (MOMENT.replace(hour=23, minute=59), "14:58 UTC", "14:58:07 UTC"),
+        (MOMENT + timedelta(hours=10), "8 Dec, 14:58 UTC", "8 Dec, 14:58:07 UTC"),
+        (MOMENT - timedelta(hours=15), "8 Dec, 14:58 UTC", "8 Dec, 14:58:07 UTC"),
+        (MOMENT + timedelta(days=365), "8 Dec 2026, 14:58 UTC", "8 Dec 2026, 14:58:07 UTC"),
+    ],
+)
+def test_a_time_of_another_day_carries_its_date(
+    monkeypatch: pytest.MonkeyPatch, now: datetime, time: str, clock: str
+) -> None:
+    monkeypatch.setattr(formats.clock, "now", lambda: now)
+    assert formats.instant_text(MOMENT, style="time") == time
+    assert formats.instant_text(MOMENT, style="clock") == clock
+    # A moment given in another zone is compared by its day in UTC.
+    there = MOMENT.astimezone(timezone(timedelta(hours=14)))
+    assert formats.instant_text(there, style="time") == time
 
 
 def test_an_instant_is_shown_in_utc_with_its_machine_form() -> None:

@@ -26,7 +26,7 @@ def _without_ids(body: bytes) -> str:
     return re.sub(r"[0-9a-f]{32}|aaaa+|[A-Za-z0-9_-]{43}", "", body.decode())
 
 
-def test_none_and_not_yours_look_alike(buyer: Client) -> None:
+def test_s37_none_and_not_yours_look_alike(buyer: Client) -> None:
     order = scenario.order()
     almost = order.token[:-1] + ("A" if order.token[-1] != "A" else "B")
     parts = ("", "live/", "problem/")
@@ -59,7 +59,7 @@ def test_none_and_not_yours_look_alike(buyer: Client) -> None:
         "/" + "x" * 1000 + "/",
     ],
 )
-def test_text_that_nothing_can_hold_is_a_plain_no(buyer: Client, target: str) -> None:
+def test_s26_text_that_nothing_can_hold_is_a_plain_no(buyer: Client, target: str) -> None:
     assert buyer.get(target).status_code in (400, 404)
 
 
@@ -221,14 +221,19 @@ def test_the_published_keys_verify_a_downloaded_quote(buyer: Client) -> None:
     )
 
 
+def programs_live() -> None:
+    """Worker and gateway have just said so."""
+    moment = clock.system_now()
+    for name in ("outbox", "gateway"):
+        SweepRun.objects.create(name=name, last_started_at=moment, last_finished_at=moment)
+
+
 def test_ready_names_what_is_missing(buyer: Client, settings: Settings) -> None:
     assert buyer.get("/healthz").content == b"ok\n"
     answer = buyer.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["failing"] == ["worker"]
-    SweepRun.objects.create(
-        name="outbox", last_started_at=clock.system_now(), last_finished_at=clock.system_now()
-    )
+    assert answer.json()["failing"] == ["worker", "gateway"]
+    programs_live()
     answer = buyer.get("/readyz")
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
@@ -238,18 +243,26 @@ def test_ready_names_what_is_missing(buyer: Client, settings: Settings) -> None:
 
 
 def test_ready_is_red_without_an_address_or_a_chain(buyer: Client) -> None:
-    SweepRun.objects.create(
-        name="outbox", last_started_at=clock.system_now(), last_finished_at=clock.system_now()
-    )
+    programs_live()
     AddressCheck.objects.all().delete()
     answer = buyer.get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["failing"] == ["network:local", "crypto"]
 
 
+@pytest.mark.parametrize(("age", "status"), [(30, 200), (60, 503)])
+def test_ready_is_red_without_a_gateway(buyer: Client, age: int, status: int) -> None:
+    programs_live()
+    seen = clock.system_now() - timedelta(seconds=age)
+    SweepRun.objects.filter(name="gateway").update(last_started_at=seen, last_finished_at=seen)
+    answer = buyer.get("/readyz")
+    assert answer.status_code == status
+    assert answer.json()["failing"] == ([] if status == 200 else ["gateway"])
+
+
 def test_a_failing_sweep_is_named(buyer: Client) -> None:
     moment = clock.system_now()
-    SweepRun.objects.create(name="outbox", last_started_at=moment, last_finished_at=moment)
+    programs_live()
     SweepRun.objects.create(name="leases", last_started_at=moment, last_error="KeyError: x")
     answer = buyer.get("/readyz").json()
     assert (answer["status"], answer["failing"]) == ("degraded", ["sweep:leases"])

@@ -52,9 +52,7 @@ def by_list(folder: Path, keys: list[str]) -> Order:
         (f"{KEY} Анна с ноутбука", f"{KEY} Анна с ноутбука"),
     ],
 )
-def test_s46_form_and_list_store_the_same_line(
-    buyer: Client, tmp_path: Path, pasted: str, line: str
-) -> None:
+def test_s46_form_and_list_store_the_same_line(buyer: Client, tmp_path: Path, pasted: str, line: str) -> None:
     assert stored(by_form(buyer, pasted)) == stored(by_list(tmp_path, [pasted])) == [line]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from fleet.gateway import server
+from fleet.gateway import heartbeat, server
 from fleet.gateway.identity import identity, listen_address
 
 
@@ -31,6 +31,8 @@ class Command(BaseCommand):
         known = identity()
         self.stdout.write(f"The SSH gateway listens on {host}:{port}, host key {known.fingerprint}.")
         self.stdout.flush()
+        beating = asyncio.create_task(heartbeat.keep_beating())
         await stop.wait()
+        beating.cancel()
         acceptor.close()
         await acceptor.wait_closed()
