@@ -37,9 +37,7 @@ def lock_login_network(network: str) -> None:
     """Serialise the counting of staff logins of one network until the transaction ends (advisory)."""
     digest = hashlib.sha256(f"core.login:{network}".encode()).digest()
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)]
-        )
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
 
 
 def decision_for_update(decision_id: int) -> Decision:

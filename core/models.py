@@ -147,7 +147,9 @@ class OutgoingMail(models.Model):
 class LoginAttempt(models.Model):
     """A staff login that has failed or is under way. Rows older than the window count for nothing and are removed."""
 
-    account = models.CharField(max_length=64, help_text="Keyed hash: people type passwords into the wrong field.")
+    account = models.CharField(
+        max_length=64, help_text="Keyed hash: people type passwords into the wrong field."
+    )
     network = models.CharField(max_length=64)
     at = models.DateTimeField(help_text="System clock.")
 

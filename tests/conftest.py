@@ -1,6 +1,9 @@
 """Options and rules that hold for every test."""
 
+from collections.abc import Iterator
+
 import pytest
+from django.utils import translation
 
 from anchorgpu.celery import app
 from core import cache, outbox
@@ -31,3 +34,10 @@ def broker_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that loses the broker must not silence the hints of the next one."""
     monkeypatch.setattr(outbox, "_quiet_until", 0.0)
     monkeypatch.setattr(cache, "_quiet_until", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def language_of_the_source() -> Iterator[None]:
+    """A request under /de/ leaves its language active in this thread; the next test must not notice."""
+    yield
+    translation.deactivate()

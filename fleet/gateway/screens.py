@@ -66,7 +66,9 @@ def lease(login: Login, now: datetime) -> str:
     if login.cards and login.cards[0].memory_gb is not None:
         # The same memory stands in GB on the order and in MiB in nvidia-smi; here both meet.
         memory = {"gb": login.cards[0].memory_gb, "mib": _memory(login.cards[0])}
-        rows.append((_("memory"), _("%(gb)s GB a card of 10^9 bytes each, as sold; %(mib)s") % memory))
+        rows.append(
+            (_("memory"), _("%(gb)s GB a card of 10^9 bytes each, as sold; %(mib)s in nvidia-smi") % memory)
+        )
     width = max(len(name) for name, _value in rows) + 2
     return mark() + "".join(f"{name:<{width}}{value}\n" for name, value in rows)
 

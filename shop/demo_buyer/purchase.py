@@ -35,7 +35,7 @@ class Found:
 
 def find_lot(browser: Browser, wish: Wish) -> Found:
     """The wished lot, or the cheapest of which enough is free. Raises PageError where there is none."""
-    page = browser.get("/en/catalog/")
+    page = _next(browser.get("/en/catalog/"), "/catalog/")
     offers = _cheapest_offers(page, wish.days)
     if not offers:
         raise PageError(f"The catalogue has no price for a term of {wish.days} days.")
@@ -51,9 +51,7 @@ def _named_lot(browser: Browser, lot: str) -> Found:
     """The lot of that name. Raises PageError where the shop sells none."""
     slug = quoted(lot.rpartition("x")[0], safe="")
     page = browser.get(f"/en/catalog/{slug}/")
-    sold = {
-        node.attributes.get("value") for node in page.nodes if node.attributes.get("name") == "lot"
-    }
+    sold = {node.attributes.get("value") for node in page.nodes if node.attributes.get("name") == "lot"}
     if page.status in (200, 404) and lot not in sold:
         raise PageError(f"There is no lot {lot}.")
     return Found(lot=lot, accelerator=slug, amount=Decimal(0))

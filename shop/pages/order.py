@@ -7,6 +7,7 @@ from hashlib import sha256
 from django.utils.translation import gettext as _
 
 from billing import selectors as billing
+from billing.lifecycle import PaymentStatus
 from billing.selectors import PaymentState, TransferSeen
 from billing.services.demo_pay import demo_pay_offered
 from core import clock
@@ -22,6 +23,8 @@ from shop.pages.wording import Situation, Words, live_sentence, words_for
 from shop.qr import qr_path
 
 FAST_SECONDS, SLOW_SECONDS = 5, 30
+# Money may be on its way that the buyer can point us to.
+MAY_HAVE_SENT = OPEN_TO_MONEY | {Phase.CHECKING, Phase.EXPIRED, Phase.CANCELLED}
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,15 @@ def order_page(order: Order) -> OrderPage:
         qr=path,
         qr_size=side,
         asks_for_money=asks,
-        may_claim=phase in OPEN_TO_MONEY or phase in (Phase.CHECKING, Phase.EXPIRED, Phase.CANCELLED),
+        may_claim=phase in MAY_HAVE_SENT and not _is_settled(payment),
         may_change=asks and payment is not None and not _has_money(payment),
         may_cancel=order.status in BEFORE_START and phase not in (Phase.SEEN, Phase.FINAL),
         demo_pay=asks and payment is not None and demo_pay_offered(payment.chain_id),
     )
+
+
+def _is_settled(payment: PaymentState | None) -> bool:
+    return payment is not None and payment.status == PaymentStatus.SETTLED
 
 
 def _has_money(payment: PaymentState) -> bool:

@@ -14,11 +14,12 @@ from django.db import connection as db_connection
 
 from anchorgpu import startup
 from anchorgpu.addresses import SettingError
-from anchorgpu.command_line import use_running_demo
+from anchorgpu.command_line import refuse_stopped_demo, use_running_demo
 from anchorgpu.env import read_env
 from anchorgpu.env_file import format_env, read_env_file
+from anchorgpu.services.ports import free_port
 from billing.models import AcceptedXpub, DepositAddress
-from tests.environment import production_settings
+from tests.environment import demo_settings, production_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -35,6 +36,56 @@ def test_refusal_is_one_sentence_without_a_traceback(tmp_path: Path) -> None:
     assert done.stderr == "AnchorGPU cannot start: PROVIDER is unknown; known is: simulated.\n"
 
 
+IN_FOLDER = (
+    "import sys; from pathlib import Path; from anchorgpu import command_line; "
+    "command_line.ROOT = Path(sys.argv[1]); command_line.run(['manage.py', *sys.argv[2:]])"
+)
+
+
+def _manage_in(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """A command in a shell without settings, with that folder's demo."""
+    return subprocess.run(
+        [sys.executable, "-c", IN_FOLDER, str(folder), *arguments],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("command", ["demo_buy", "demo_clock", "migrate", "check"])
+def test_without_a_demo_it_says_what_to_run(tmp_path: Path, command: str) -> None:
+    done = _manage_in(tmp_path, command)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "There is no demo in this folder, and DATABASE_URL is not set: run bin/demo"
+    )
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [("demo_clock", "--skip", "1h"), ("demo_buy",), ("plan", "--json")])
+def test_stopped_demo_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    settings = demo_settings(
+        tmp_path,
+        database_url=f"postgresql://u:p@127.0.0.1:{free_port()}/shop",
+        redis_url="redis://127.0.0.1:9/0",
+        ssh_port=2222,
+    )
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "env").write_text(format_env(settings), encoding="utf-8")
+    done = _manage_in(tmp_path, *arguments)
+    assert (done.returncode, done.stderr) == (1, "The demo is not running: start bin/demo.\n")
+    done = _manage_in(tmp_path, arguments[0], "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage:")
+
+
+def test_running_demo_is_not_refused() -> None:
+    refuse_stopped_demo(os.environ["DATABASE_URL"])
+
+
 def test_env_file_is_read_where_database_url_is_unset(tmp_path: Path) -> None:
     settings = {
         "DATABASE_URL": "postgresql://u:p@127.0.0.1:1/shop",
@@ -45,7 +96,7 @@ def test_env_file_is_read_where_database_url_is_unset(tmp_path: Path) -> None:
     assert read_env_file(file) == settings
 
     environ = {"SECRET_KEY": "of the shell", "HOME": "/home/me"}
-    use_running_demo(environ, file)
+    assert use_running_demo(environ, file)
     assert environ == settings | {"HOME": "/home/me"}
 
 
@@ -53,7 +104,7 @@ def test_env_file_is_left_alone_where_database_url_is_set(tmp_path: Path) -> Non
     file = tmp_path / "env"
     file.write_text(format_env({"DATABASE_URL": "postgresql://demo"}), encoding="utf-8")
     environ = {"DATABASE_URL": "postgresql://mine"}
-    use_running_demo(environ, file)
+    assert not use_running_demo(environ, file)
     assert environ == {"DATABASE_URL": "postgresql://mine"}
 
 

@@ -138,7 +138,6 @@ def _order_pages() -> dict[str, str]:
         "accelerator": "/en/catalog/h100-sxm-80/",
         "not on sale": "/en/catalog/mi355x-288/",
         "planner": "/en/plan/",
-        "planner, refused": "/en/plan/?seq_len=long",
         "planner, adapters": "/en/plan/?model=size&billion_params=70&method=qlora&sharding=fsdp&n_cards=2",
         "quote": f"/en/quotes/{quote.public_id}/",
         "waiting": f"/en/orders/{waiting.token}/",

@@ -1,14 +1,14 @@
 """A real browser plans a run: live with scripts, whole without, and the address always says what is shown."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page
 
 from catalog.services.seed import seed_catalog
-from tests.browser.test_buying import any_page, overflow
+from tests.browser.test_buying import NARROW, WIDE, _axe, any_page, overflow
 from tests.shop.test_plan_config import CONFIG, large_config
 
 __all__ = ["any_page"]  # a fixture
@@ -99,4 +99,30 @@ def test_a_config_file_is_planned(any_page: Page, page_errors: list[str], tmp_pa
     page.get_by_role("button", name="Work it out").click()
     page.locator("#result", has_text="sequences of 8,192 tokens").wait_for(state="attached")
     assert page.get_by_text("This plan has no address").is_visible()
+    assert page_errors == []
+
+
+def test_a_refused_plan_is_accessible_and_fits(page: Page) -> None:
+    """With the folds open; the plan itself is among the pages of test_buying."""
+    seed_catalog()
+    page.goto("/en/plan/?seq_len=long&pilot_step_seconds=x&flash=9")
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+    for width in (WIDE, NARROW):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert overflow(page) <= 0
+        assert _axe(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_plan_with_every_fold_open_is_accessible_and_fits(
+    page: Page, page_errors: list[str], scheme: Literal["light", "dark"]
+) -> None:
+    seed_catalog()
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto("/en/plan/?model=llama-3-70b&method=lora_emb&billion_tokens=2")
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+    for width in (WIDE, NARROW):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert overflow(page) <= 0
+        assert _axe(page) == []
     assert page_errors == []

@@ -6,6 +6,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
@@ -47,13 +48,13 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names whose password was looked at."""
     names: list[str] = []
-    check = staff_login.ModelBackend.authenticate
+    check = ModelBackend.authenticate
 
     def counted(self: Any, request: Any, username: str | None = None, **rest: Any) -> Any:
         names.append(str(username))
         return check(self, request, username=username, **rest)
 
-    monkeypatch.setattr(staff_login.ModelBackend, "authenticate", counted)
+    monkeypatch.setattr(ModelBackend, "authenticate", counted)
     return names
 
 

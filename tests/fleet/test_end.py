@@ -233,7 +233,7 @@ def test_term_runs_out_during_a_suspension(lease: Lease) -> None:
     suspend(order_ref=lease.order_ref)
     clock.skip(timedelta(hours=1))
     sweep_leases()
-    assert (reload(lease).status, reload(lease).end_reason) == ("closed", "term_over")
+    assert (reload(lease).status, reload(lease).end_reason) == ("closed", "reversed")
 
 
 def test_suspended_before_access_is_prepared_anew(provider: FaultyProvider) -> None:

@@ -109,7 +109,7 @@ def test_bytes_that_are_no_text_do_not_end_the_connection(buyer: Buyer, term_typ
             return bytes(output).decode(), process.exit_status
 
     output, status = asyncio.run(talk())
-    assert "node-" in output
+    assert "\nnode-" in output.replace("\r\n", "\n")
     assert status == 0
 
 
@@ -130,7 +130,8 @@ def test_prompt_with_terminal(buyer: Buyer) -> None:
 
     output, status = asyncio.run(talk())
     assert "Type help for the commands" in output
-    assert "node-" in output
+    name = next(line for line in output.split("\r\n") if line.startswith("node-"))
+    assert output.count(f"{buyer.lease.username}@{name}:~$ ") >= 4
     assert "^C" in output
     assert "environment" in output, output
     assert "command not found" not in output

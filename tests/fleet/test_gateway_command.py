@@ -82,6 +82,7 @@ def test_sign_of_life_is_written_once_it_listens() -> None:
     assert row.last_started_at is not None
     assert before <= row.last_started_at <= clock.system_now()
     assert row.last_finished_at == row.last_started_at
+    assert row.last_product_at is None  # demo_clock does not wait for it
 
 
 def test_sign_of_life_outlives_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_who_has_left_holds_no_place() -> None:
     assert dropped == []
 
 
-def test_the_reserve_is_for_the_shop_alone(settings: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reserve_is_for_the_shop_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     version = "SSH-2.0-" + acceptance_version()
     assert is_acceptance(version)
     assert len(version) < 250

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client, RequestFactory

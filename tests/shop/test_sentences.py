@@ -105,3 +105,21 @@ def test_the_accelerator_page_names_its_cores_and_starts_its_sentences_large(buy
     assert "Cores:" not in words
     assert "Bandwidth is 7.7" in words
     assert "Compute units" in _words(buyer.get("/en/catalog/mi355x-288/").content.decode())
+
+
+def test_who_has_paid_for_good_is_not_asked_whether_he_has(buyer: Client) -> None:
+    unpaid, paid = scenario.order(), scenario.order()
+    cancel(order_id=unpaid.public_id, actor="buyer")
+    scenario.pay(paid)
+    cancel(order_id=paid.public_id, actor="buyer")
+    assert "I have paid" in buyer.get(f"/en/orders/{unpaid.token}/").content.decode()
+    html = buyer.get(f"/en/orders/{paid.token}/").content.decode()
+    assert "Order cancelled" in html
+    assert "I have paid" not in html
+
+
+def test_once_the_money_is_final_no_block_is_waited_for(buyer: Client) -> None:
+    order = scenario.order()
+    assert "Last block checked" in buyer.get(f"/en/orders/{order.token}/").content.decode()
+    scenario.pay(order)
+    assert "Last block checked" not in buyer.get(f"/en/orders/{order.token}/").content.decode()
