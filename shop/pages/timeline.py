@@ -142,7 +142,10 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
         _("Export window open"),
         _("What matters must leave the machine before the end."),
     ),
-    "lease.ending": lambda _payload: (_("Access closed"), ""),
+    "lease.ending": lambda payload: (
+        # Cancelled before the start: there was no access to close.
+        (_("Preparation stopped"), "") if payload.get("reason") == "cancelled" else (_("Access closed"), "")
+    ),
     "lease.wiping": lambda _payload: (_("The disks are being wiped"), ""),
     "lease.closed": lambda _payload: (
         _("Wiped"),

@@ -140,13 +140,14 @@ def test_a_retry_after_a_restart_of_the_node_finds_the_payment(
     sent = local_chain.send_token(url, demo_network, asset, RECIPIENT, DUE, nonce=0)
     local_chain.move_time(url, local_chain.chain_time(url) + timedelta(minutes=1))
     demo_anvil.stop()
-    again = Anvil(log_file=tmp_path / "2.log", state_file=tmp_path / "anvil.json", port=demo_anvil.port)
+    again = Anvil(log_file=tmp_path / "2.log", state_file=tmp_path / "anvil.json")
     again.start()
     try:
-        assert again.url == url
-        local_chain.prepare(url, tmp_path / "networks.toml")
-        assert local_chain.send_token(url, demo_network, asset, RECIPIENT, DUE, nonce=0) == sent
-        seen = Chain(demo_network).round(asset=asset, addresses=[RECIPIENT])
+        local_chain.prepare(again.url, tmp_path / "networks.toml")
+        network = load_networks(tmp_path / "networks.toml")["local"]
+        assert network.assets[0] == asset
+        assert local_chain.send_token(again.url, network, asset, RECIPIENT, DUE, nonce=0) == sent
+        seen = Chain(network).round(asset=asset, addresses=[RECIPIENT])
         assert seen.settled_balances == {RECIPIENT: DUE}
     finally:
         again.stop()

@@ -1,11 +1,9 @@
 """A buyer's browser against the open shop, without collected static files."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import translation
 from pytest_django import Settings
 
 from tests import scenario
@@ -17,13 +15,6 @@ def _static_without_manifest(settings: Settings) -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
-
-
-@pytest.fixture(autouse=True)
-def _language_of_one_test() -> Iterator[None]:
-    """A page in another language leaves that language on in the thread; the next test starts in English."""
-    with translation.override("en"):
-        yield
 
 
 @pytest.fixture

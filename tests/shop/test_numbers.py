@@ -64,7 +64,7 @@ def test_s28_the_order_form_takes_no_number_for_a_network(buyer: Client) -> None
     quote = scenario.quote()
     for number in NUMBERS:
         answer = buyer.post(f"/en/quotes/{quote.public_id}/order/", order_form(pay_with=number))
-        assert answer.status_code == 503
+        assert answer.status_code == 400
         assert errors_of(answer.content.decode(), "pay_with")
     assert not Order.objects.exists()
 

@@ -135,8 +135,8 @@ def _private() -> str:
         ({"ssh_keys": "hello"}, "ssh_keys", "Line 1 is not a public key"),
         ({"ssh_keys": DSA}, "ssh_keys", "too weak"),
         ({"ssh_keys": "ssh-ed25519 AAAA"}, "ssh_keys", "broken"),
-        ({"pay_with": "local:DAI"}, "pay_with", "not available"),
-        ({"pay_with": "mars:USDC"}, "pay_with", "not available"),
+        ({"pay_with": "local:DAI"}, "pay_with", "not offered"),
+        ({"pay_with": "mars:USDC"}, "pay_with", "not offered"),
         ({"pay_with": ""}, "pay_with", "required"),
     ],
 )
