@@ -23,35 +23,15 @@ from billing.services.demo_pay import request_demo_transfer
 from core import clock, outbox
 from core.errors import Conflict, Forbidden, Invalid, NotFound, TooMany
 from core.lifecycle import IllegalStep
-from core.models import Decision, Event, OutgoingMail
+from core.models import Decision, OutgoingMail
 from fleet.lifecycle import LeaseStatus
 from fleet.models import Hold, Lease
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from tests import scenario
+from tests.billing.told import kinds, told
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def shop(db: None) -> None:
-    scenario.open_shop()
-
-
-@pytest.fixture
-def order() -> Order:
-    return scenario.order()
-
-
-def told(order: Order, prefix: str = "payment.") -> list[str]:
-    rows = Event.objects.filter(order_ref=order.public_id, name__startswith=prefix)
-    return list(rows.values_list("name", flat=True))
-
-
-def kinds(order: Order) -> list[str]:
-    return sorted(
-        Decision.objects.filter(order_ref=order.public_id, closed_at=None).values_list("kind", flat=True)
-    )
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shop")]
 
 
 def test_seen_then_settled_tells_each_once(order: Order) -> None:

@@ -17,36 +17,16 @@ from billing.services.apply_facts import Found, apply
 from billing.services.missing_networks import report_missing
 from billing.services.recompute import recompute
 from core import clock, outbox
-from core.models import Decision, Event, OutgoingMail, SweepRun
+from core.models import Decision, OutgoingMail, SweepRun
 from core.services.close import close_with_note
 from fleet.services.sweep import release_overdue_holds
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from orders.services.cancel import cancel
 from tests import scenario
+from tests.billing.told import kinds
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def shop(db: None) -> None:
-    scenario.open_shop()
-
-
-@pytest.fixture
-def order() -> Order:
-    return scenario.order()
-
-
-def told(order: Order, prefix: str = "payment.") -> list[str]:
-    rows = Event.objects.filter(order_ref=order.public_id, name__startswith=prefix)
-    return list(rows.values_list("name", flat=True))
-
-
-def kinds(order: Order) -> list[str]:
-    return sorted(
-        Decision.objects.filter(order_ref=order.public_id, closed_at=None).values_list("kind", flat=True)
-    )
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shop")]
 
 
 def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) -> None:
