@@ -40,6 +40,7 @@ class Offer:
     currency: str
     note: str
     url: str
+    slug: str
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ def _offer(start: LotVerdict | None, rows: tuple[LotRow, ...]) -> Offer | None:
         currency=start.lot.currency,
         note=_offer_note(best),
         url=row.url,
+        slug=start.lot.accelerator_slug,
     )
 
 

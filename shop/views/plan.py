@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,9 +11,11 @@ from django.views.decorators.http import require_http_methods
 
 from catalog import selectors as catalog
 from catalog.offers import LotSpecRow
+from catalog.selectors import ImageVerdict
 from planner import plan
 from shop.forms.plan import BY_CONFIG, DEFAULTS, PlanForm, address_query, stated
 from shop.forms.plan_config import PlanConfigForm
+from shop.pages.plan import PlanPage
 from shop.pages.plan import plan_page as composed
 from shop.views.errors import shows_refusals
 
@@ -69,6 +72,8 @@ def _show(
         "state": _differing(form),
         "shown_by": SHOWN_BY,
         "shareable": form.shareable,
+        "quote_image": _first_image(result),
+        "shop_country": settings.SHOP_COUNTRY,
         "rare_fields": [form[name] for name in RARE],
         "rare_errors": any(name in form.errors for name in (*RARE, "sharding", "n_cards")),
         "pilot_errors": any(name.startswith("pilot_") for name in form.errors),
@@ -85,6 +90,15 @@ def _show(
             response["HX-Reswap"] = "innerHTML show:#result:top"
     patch_vary_headers(response, ("HX-Request",))
     return response
+
+
+def _first_image(result: PlanPage | None) -> ImageVerdict | None:
+    """The environment that the quote of the offer starts with: the first that runs, as in the configurator."""
+    if result is None or result.offer is None:
+        return None
+    accelerator = catalog.accelerator_by_slug(slug=result.offer.slug)
+    images = catalog.images_for(accelerator=accelerator)
+    return images[0] if images and images[0].verdict.runs else None
 
 
 def _differing(form: PlanForm) -> list[tuple[str, str]]:

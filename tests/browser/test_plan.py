@@ -30,7 +30,8 @@ def test_a_run_is_planned_and_leads_to_its_lot(any_page: Page, page_errors: list
     page.get_by_label("Longest sequence").fill("4096")
     page.get_by_role("button", name="Work it out").click()
     page.get_by_role("heading", name="You may not need us").wait_for()
-    assert abs(page.evaluate("document.getElementById('result').getBoundingClientRect().top")) < 60
+    # htmx scrolls once the new content has settled.
+    page.wait_for_function("Math.abs(document.getElementById('result').getBoundingClientRect().top) < 60")
     page.wait_for_url("**/plan/?*method=qlora*")
     assert _state(page)["seq_len"] == ["4096"]
     assert overflow(page) <= 0

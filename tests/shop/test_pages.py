@@ -36,7 +36,7 @@ def _pages(order: Order) -> dict[str, int]:
         "/en/catalog/b200-180/": 14,
         "/en/catalog/h100-sxm-80/": 26,
         "/en/catalog/mi355x-288/": 6,
-        "/en/plan/": 1,
+        "/en/plan/": 3,
         "/en/simulated/": 0,
         "/en/legal/terms/": 0,
         "/en/legal/privacy/": 0,

