@@ -196,7 +196,8 @@ def _time_factor(request: PlanRequest, lot: LotSpec, fit: Fit) -> float:
     if pilot is None or pilot.step_seconds is None:
         return 1.0
     together = fit.run.n_cards if fit.shape not in {"single", "independent"} else 1
-    per_step = float(fit.run.tokens * fit.run.accumulation * together)
+    batches = 1 if fit.run.tensor_parallel else together
+    per_step = float(fit.run.tokens * fit.run.accumulation * batches)
     predicted = training_hours(request.candidates.likely, fit.run, lot, tokens=per_step, cards=together)
     return 1.0 if predicted is None else pilot.step_seconds / 3600 / predicted.typical
 

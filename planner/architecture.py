@@ -161,8 +161,11 @@ class Architecture:
     @cached_property
     def params(self) -> int:
         """All parameters: the published count, or the sum of the parts with the norms."""
-        if self.stated_params is not None:
-            return self.stated_params
+        return self.counted_params if self.stated_params is None else self.stated_params
+
+    @cached_property
+    def counted_params(self) -> int:
+        """The sum of the parts: matrices, embeddings and norms."""
         norms = (2 * self.layers + 1) * self.hidden * (1 if self.gated else 2)
         return self.linear_params + self.embedding_params + norms
 

@@ -1,6 +1,6 @@
 """What a plan takes for granted, so that a buyer can correct it."""
 
-from planner import budget, terms
+from planner import budget, tensor, terms
 from planner.notes import Note
 from planner.request import PlanRequest
 
@@ -24,7 +24,12 @@ def assumptions(request: PlanRequest) -> tuple[Note, ...]:
         notes.append(Note("adapter_dropout" if run.lora_dropout else "adapter_no_dropout"))
     if run.accumulation > 1:
         notes.append(Note("accumulation", {"steps": run.accumulation}))
+    if run.tensor_parallel:
+        notes.append(Note("tensor_split"))
     if request.tokens is not None and run.trained:
+        if run.tensor_parallel:
+            fast, slow = (round(100 * share) for share in (tensor.LINKED, tensor.UNLINKED))
+            notes.append(Note("tensor_speed", {"fast_percent": fast, "slow_percent": slow}))
         notes.append(Note("usable_share", {"percent": round(100 * terms.USABLE_SHARE)}))
         notes.append(Note("chance", {"percent": float(100 * request.chance)}))
         pilot = request.pilot

@@ -123,5 +123,6 @@ def _spread(run: Run) -> tuple[float, float]:
         and run.loss_kernel in {"hf", "fast_ce", "fused_ce"}
         and run.optimizer in {"adamw", "adamw_fused"}
         and run.method != "infer"
+        and not run.tensor_parallel
     )
     return MEASURED_SPREAD if near else OTHER_SPREAD

@@ -46,6 +46,8 @@ def _together(lot: LotSpec, fit: Fit) -> list[Note]:
         notes.append(Note("sharding_communicates", {"cards": fit.run.n_cards}))
         if fit.verdict == "no" and fit.budget.binding.activations > fit.budget.binding.total / 2:
             notes.append(Note("activations_not_sharded"))
+    elif fit.shape == "tp":
+        notes.append(Note("tensor_needs_link", {"cards": fit.run.n_cards}))
     elif fit.shape == "ddp":
         notes.append(Note("ddp_same_memory", {"cards": fit.run.n_cards}))
     if fit.budget.cards > 1:

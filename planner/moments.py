@@ -7,6 +7,7 @@ from planner import activations
 from planner.architecture import Architecture
 from planner.recipes import recipes
 from planner.run import Run
+from planner.tensor import card_slice
 from planner.weights import layer_bytes, stored_bytes
 
 WORKSPACE: Final = 17e6
@@ -60,6 +61,8 @@ class _State:
 
 def training_moments(arch: Architecture, run: Run) -> tuple[Moment, ...]:
     """Start of the backward pass, its end, the optimizer step."""
+    if run.tensor_parallel:
+        arch = card_slice(arch, run.n_cards)
     state = _state(arch, run)
     moments = [_start(arch, run, state), _end(arch, run, state)]
     if not run.in_backward:

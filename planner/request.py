@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from planner import checks
+from planner import checks, tensor
 from planner.config_json import architecture_from_config, architecture_from_text
 from planner.errors import PlanError
 from planner.pilot import Pilot, pilot_from_mapping
@@ -52,8 +52,12 @@ def request_from_mapping(data: object) -> PlanRequest:
     checks.known_fields(given, (*_OWN_FIELDS, *RUN_FIELDS))
     run = run_from_mapping(given)
     tokens = given.get("tokens")
+    candidates = candidates_from(given.get("model"))
+    # The heads of a guessed shape are a guess, nothing to refuse a run by.
+    if run.tensor_parallel and candidates.certain:
+        tensor.check_heads(candidates.likely, run.n_cards)
     return PlanRequest(
-        candidates=candidates_from(given.get("model")),
+        candidates=candidates,
         run=run,
         tokens=None if tokens is None else checks.whole(tokens, field="tokens", low=1, high=MAX_TOKENS),
         epochs=_fraction(given, "epochs", Fraction(1), Fraction(1, 1000), Fraction(10_000)),

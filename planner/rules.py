@@ -79,7 +79,7 @@ def _reasons(arch: Architecture, run: Run, budget: Budget) -> list[Note]:
     if run.method == "qlora":
         reasons.append(Note("rule_embeddings_stay", {"gib": 2 * arch.kept_params / GIB}))
     reasons.append(Note("rule_activations_left_out", {"gib": _activations(budget)}))
-    if run.shards:
+    if run.shards or run.tensor_parallel:
         reasons.append(Note("rule_not_sharded", {"cards": run.n_cards}))
     return reasons
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Final
 
-from planner import checks
+from planner import checks, tensor
 from planner.adapters import check_targets
 from planner.errors import PlanError
 from planner.weights import BYTES_PER_PARAMETER, QUANTISED
@@ -28,7 +28,7 @@ OPTIMIZERS: Final = (
 )
 CKPT: Final = ("full", "none", "selective")
 LOSS_KERNELS: Final = ("hf", "fast_ce", "fused_ce", "chunked", "compiled", "compiled_chunked")
-SHARDING: Final = ("none", "ddp", "fsdp", "zero1", "zero2", "zero3")
+SHARDING: Final = ("none", "ddp", "fsdp", "zero1", "zero2", "zero3", "tp")
 FRAMEWORKS: Final = ("hf_trainer", "deepspeed", "other")
 ENGINES: Final = ("generate", "vllm")
 KV_DTYPES: Final = ("bf16", "fp8")
@@ -57,7 +57,7 @@ _TRUTHS: Final = ("flash", "compiled", "packing", "upcast", "lora_dropout")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One micro-batch of one card, and how its state is kept.
+    """One micro-batch of one card (of all cards of a tensor-parallel run), and how its state is kept.
 
     `seq_len` is the longest sequence in tokens, `micro_batch` the sequences per card and step (when serving:
     conversations at once). `weights` is the format of the frozen or only weights, `param_dtype` that of trained
@@ -101,6 +101,8 @@ class Run:
         self._check_combination()
 
     def _check_combination(self) -> None:
+        if self.tensor_parallel:
+            tensor.check_cards(self.n_cards)
         if self.method == "qlora" and self.weights not in QUANTISED:
             raise PlanError(
                 code="qlora_needs_quantised",
@@ -136,8 +138,13 @@ class Run:
 
     @property
     def shards(self) -> bool:
-        """Whether anything is divided over cards."""
+        """Whether state is divided over cards that each work on a batch of their own."""
         return self.n_cards > 1 and self.sharding in {"fsdp", "zero1", "zero2", "zero3"}
+
+    @property
+    def tensor_parallel(self) -> bool:
+        """Whether the cards work on one micro-batch together, each with a part of every matrix."""
+        return self.sharding == "tp"
 
     @property
     def gathers(self) -> bool:

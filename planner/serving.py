@@ -5,6 +5,7 @@ from typing import Final
 from planner.architecture import Architecture
 from planner.moments import WORKSPACE, Moment
 from planner.run import Run
+from planner.tensor import card_slice
 from planner.weights import GIB, stored_bytes
 
 GENERATE_FACTOR: Final = 1.9
@@ -23,7 +24,10 @@ def kv_bytes_per_token(arch: Architecture, kv_dtype: str) -> float:
 
 def serving_moments(arch: Architecture, run: Run) -> tuple[Moment, ...]:
     """One moment: the longest conversation of each slot is full. Split over cards, weights and cache divide."""
-    n = run.n_cards if run.sharding not in {"none", "ddp"} else 1
+    vocab = arch.vocab
+    n = run.n_cards if run.sharding not in {"none", "ddp", "tp"} else 1
+    if run.tensor_parallel:
+        arch = card_slice(arch, run.n_cards)
     weights = stored_bytes(arch, run.weights)
     cache = kv_bytes_per_token(arch, run.kv_dtype) * run.tokens
     if run.engine == "generate":
@@ -33,16 +37,19 @@ def serving_moments(arch: Architecture, run: Run) -> tuple[Moment, ...]:
             "decode",
             weights=weights / n + WORKSPACE,
             kept=cache / n,
-            working=_passing(arch, run),
+            working=_passing(arch, run, vocab),
         ),
     )
 
 
-def _passing(arch: Architecture, run: Run) -> float:
-    """Logits of the tokens that are computed at once (16 bit and fp32), and one layer's inside."""
+def _passing(arch: Architecture, run: Run, vocab: int) -> float:
+    """Logits of the tokens that are computed at once (16 bit and fp32), and one layer's inside.
+
+    `vocab` is that of the whole model: the card that picks the next token has the logits of all.
+    """
     at_once = VLLM_BATCHED_TOKENS if run.engine == "vllm" else run.micro_batch
     inside = 2.0 * (2 * arch.hidden + arch.attention_width + 2 * arch.kv_width + 2 * arch.active_width)
-    return at_once * (6.0 * arch.vocab + inside)
+    return at_once * (6.0 * vocab + inside)
 
 
 def cache_tokens(found: Moment, run: Run, *, free_gib: float) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from planner import tensor
 from planner.architecture import Architecture
 from planner.lots import LotSpec
 from planner.run import Run
@@ -83,10 +84,16 @@ def training_hours(arch: Architecture, run: Run, lot: LotSpec, *, tokens: float,
         return None
     share = utilisation(lot, run)
     starved = 0.5 if run.tokens < STARVED_TOKENS or arch.active_params < SMALL_PARAMS else 1.0
-    together = 1.0 if cards == 1 else cards * (LINKED if fast_link(lot) else UNLINKED)
+    together = 1.0 if cards == 1 else cards * _link_factor(lot, run)
     operations = operations_per_token(arch, run) * tokens
     full_rate = operations / (lot.bf16_dense_tflops * 1e12 * together * starved * 3600)
     return Hours(full_rate / share.high, full_rate / share.typical, full_rate / share.low)
+
+
+def _link_factor(lot: LotSpec, run: Run) -> float:
+    if run.tensor_parallel:
+        return tensor.LINKED if fast_link(lot) else tensor.UNLINKED
+    return LINKED if fast_link(lot) else UNLINKED
 
 
 def fast_link(lot: LotSpec) -> bool:

@@ -112,7 +112,7 @@ def fit(budgets: Budgets, run: Run, usable: float, shape: str) -> Fit:
 def _given_shape(run: Run, lot: LotSpec) -> str:
     if run.n_cards == 1 or run.sharding == "none":
         return _alone(lot)
-    return run.sharding if run.trained else "split"
+    return run.sharding if run.trained or run.tensor_parallel else "split"
 
 
 def _alone(lot: LotSpec) -> str:

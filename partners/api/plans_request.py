@@ -136,7 +136,11 @@ class PlanRunFieldsSerializer(serializers.Serializer[Any]):
         default=_DEFAULT.n_cards,
         help_text="With sharding it fixes the shape; where neither is given, each lot gets the shape that suits it.",
     )
-    sharding = serializers.ChoiceField(choices=run.SHARDING, default=_DEFAULT.sharding)
+    sharding = serializers.ChoiceField(
+        choices=run.SHARDING,
+        default=_DEFAULT.sharding,
+        help_text="tp: tensor parallelism over 2 to 8 cards (n_cards), a number that divides the attention heads.",
+    )
     framework = serializers.ChoiceField(choices=run.FRAMEWORKS, default=_DEFAULT.framework)
     engine = serializers.ChoiceField(
         choices=run.ENGINES, default=_DEFAULT.engine, help_text="What serves the model, for infer."

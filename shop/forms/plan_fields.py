@@ -121,6 +121,7 @@ SHARDING: "dict[str, _StrPromise]" = {
     "zero1": _("ZeRO-1: optimizer state divided"),
     "zero2": _("ZeRO-2: gradients and optimizer state divided"),
     "zero3": _("ZeRO-3: everything divided"),
+    "tp": _("Tensor parallelism: every matrix divided"),
 }
 FRAMEWORKS: "dict[str, _StrPromise]" = {
     "hf_trainer": _("Hugging Face Trainer or alike"),

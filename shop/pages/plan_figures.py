@@ -93,7 +93,7 @@ def shown(params: Mapping[str, Value]) -> dict[str, str]:
 def _one(name: str, value: Value) -> str:
     if isinstance(value, str):
         return value
-    if name == "percent":
+    if name.endswith("percent"):
         return share(value / 100)
     write = _SHOWN.get(name)
     return write(value) if write else whole_or_one(value)

@@ -37,6 +37,9 @@ NOTES: "Words" = {
     "activations_not_sharded": _(
         "The activations of one micro-batch are not divided, so more cards would not help."
     ),
+    "tensor_needs_link": _(
+        "%(cards)s cards exchange hidden states inside every layer: an NVLink-class link is needed."
+    ),
     "ddp_same_memory": _("DDP on %(cards)s cards leaves the memory of each card unchanged."),
     "confirm_topology": _("Confirm topology, process binding and the collective library before you scale."),
     "slow_link": _("The cards are linked by %(link)s, which slows sharded training."),
@@ -91,6 +94,12 @@ NOTES: "Words" = {
     "adapter_dropout": _("Adapters have dropout, which keeps a copy of their input."),
     "adapter_no_dropout": _("Adapters have no dropout."),
     "accumulation": _("Gradients are summed over several micro-batches (%(steps)s) before a step."),
+    "tensor_split": _(
+        "Heads, MLP width and vocabulary are divided; norms and hidden states are whole on every card."
+    ),
+    "tensor_speed": _(
+        "Speed is assumed: %(fast_percent)s of all cards’ rate by NVLink, %(slow_percent)s by PCIe."
+    ),
     "usable_share": _(
         "%(percent)s of a term trains; the rest is loading, pilot, validation, checkpoints and export."
     ),
@@ -106,6 +115,9 @@ SHAPES: "Words" = {
     "zero1": _("ZeRO-1: the optimizer state is divided over the cards."),
     "zero2": _("ZeRO-2: gradients and optimizer state are divided over the cards."),
     "zero3": _("ZeRO-3: the whole state is divided over the cards, which exchange it at every step."),
+    "tp": _(
+        "Tensor parallelism: every matrix is divided over the cards, which exchange hidden states in every layer."
+    ),
     "split": _("The layers are divided over the cards, which exchange activations at every token."),
     "none": _("One card."),
 }

@@ -308,6 +308,7 @@ VARIANTS: list[dict[str, object]] = [
         "method": "lora",
         "lora_dropout": False,
     },
+    {"sharding": "tp", "n_cards": 2},
     {"pilot": {"lot": "h200-sxm-141x1", "peak_gib": 60}},
     {"model": {"preset": "mixtral-8x7b"}, "lots": ["a100-sxm-80x1"]},
 ]

@@ -116,6 +116,14 @@ def test_cards_that_need_more_than_a_lot_has_are_not_judged(buyer: Client) -> No
     assert "Too few cards not judged" in row_of(html, "h200-sxm-141x1")
 
 
+def test_tensor_parallelism_is_explained_where_it_is_asked_for(buyer: Client) -> None:
+    html = page(buyer, sharding="tp", n_cards="2")
+    assert "2 cards exchange hidden states inside every layer: an NVLink-class link is needed." in html
+    assert "Speed is assumed: 75% of all cards’ rate by NVLink, 40% by PCIe." in html
+    assert "Tensor parallelism: every matrix is divided over the cards" in html
+    assert "NVLink-class" not in page(buyer)
+
+
 def test_what_no_term_finishes_is_said_with_the_largest_run_that_fits(buyer: Client) -> None:
     html = page(buyer, billion_tokens="500", sharding="none")
     assert "No term finishes the whole run" in html
@@ -208,6 +216,14 @@ REFUSED: dict[str, tuple[Mapping[str, str], str]] = {
     "frozen": ({"method": "lora", "weights": "nf4"}, "Quantised weights are trained with QLoRA only."),
     "not frozen": ({"method": "qlora", "weights": "bf16"}, "QLoRA trains beside quantised weights."),
     "cards": ({"sharding": "fsdp"}, "Cards that work together: Say how many cards work together."),
+    "one card": (
+        {"sharding": "tp", "n_cards": "1"},
+        "Cards that work together: Enter a number from 2 to 8.",
+    ),
+    "heads": (
+        {"sharding": "tp", "n_cards": "3"},
+        "Cards that work together: Tensor parallelism divides the 32 attention heads evenly; 3 cards cannot.",
+    ),
     "pilot lot": ({"pilot_peak_gib": "70"}, "Lot of the pilot: Choose a lot from the list."),
     "foreign lot": ({"pilot_lot": "x9"}, "Lot of the pilot: Select a valid choice"),
     "config": ({"model": "config", "config": "{"}, "This is not valid JSON."),
