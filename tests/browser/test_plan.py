@@ -5,7 +5,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from catalog.services.seed import seed_catalog
 from tests.browser.test_buying import NARROW, WIDE, _axe, any_page, overflow
@@ -31,7 +31,8 @@ def test_a_run_is_planned_and_leads_to_its_lot(any_page: Page, page_errors: list
     page.get_by_role("button", name="Work it out").click()
     page.get_by_role("heading", name="You may not need us").wait_for()
     # htmx scrolls once the new content has settled.
-    page.wait_for_function("Math.abs(document.getElementById('result').getBoundingClientRect().top) < 60")
+    stand_in: Any = page
+    stand_in.in_thread(lambda real: expect(real.locator("#result h2").first).to_be_in_viewport())
     page.wait_for_url("**/plan/?*method=qlora*")
     assert _state(page)["seq_len"] == ["4096"]
     assert overflow(page) <= 0
