@@ -71,25 +71,25 @@ def payment_state(order: Order) -> PaymentState | None:
     chain = ChainState.objects.filter(network=payment.network).first()
     network = offers.networks().get(payment.network)
     status = status_by_clock(view)
-    received = units_to_amount(view.received_units, payment.decimals)
-    due = units_to_amount(payment.due_units, payment.decimals)
+    received = units_to_amount(view.received_units, payment.crypto.decimals)
+    due = units_to_amount(payment.crypto.due_units, payment.crypto.decimals)
     last_block, last_block_at, checked_at = _last_look(view, chain)
     return PaymentState(
         status=status,
         flags=tuple(view.flags),
         network=payment.network,
         network_name=network.name if network else payment.network,
-        chain_id=payment.chain_id,
+        chain_id=payment.crypto.chain_id,
         is_test=network.test if network else False,
         asset=payment.asset,
         asset_contract=payment.asset_contract,
-        address=payment.address.address,
+        address=payment.crypto.address,
         amount=due,
-        amount_units=str(payment.due_units),
+        amount_units=str(payment.crypto.due_units),
         received=received,
         received_units=str(view.received_units),
-        settled=units_to_amount(view.settled_units, payment.decimals),
-        on_time=units_to_amount(view.on_time_units, payment.decimals),
+        settled=units_to_amount(view.settled_units, payment.crypto.decimals),
+        on_time=units_to_amount(view.on_time_units, payment.crypto.decimals),
         still_due=max(due - received, Decimal(0)),
         excess=max(received - due, Decimal(0)),
         price=payment.amount / due,
@@ -122,7 +122,7 @@ def transfers_seen(order: Order) -> tuple[TransferSeen, ...]:
     return tuple(
         TransferSeen(
             tx_hash=row.tx_hash,
-            amount=units_to_amount(row.units, payment.decimals),
+            amount=units_to_amount(row.units, payment.crypto.decimals),
             block_number=row.block_number,
             block_time=row.block_time,
             final=row.block_number <= settled_number,

@@ -35,7 +35,14 @@ ORDER = Lifecycle(
     kind="order",
     allowed=table(
         awaiting_payment=[OrderStatus.PAID, OrderStatus.EXPIRED, OrderStatus.CANCELLED],
-        paid=[OrderStatus.PROVISIONING, OrderStatus.CANCELLED, OrderStatus.ENDED, OrderStatus.FAILED],
+        # Straight to active: an extension has joined its lease.
+        paid=[
+            OrderStatus.PROVISIONING,
+            OrderStatus.ACTIVE,
+            OrderStatus.CANCELLED,
+            OrderStatus.ENDED,
+            OrderStatus.FAILED,
+        ],
         provisioning=[OrderStatus.ACTIVE, OrderStatus.CANCELLED, OrderStatus.ENDED, OrderStatus.FAILED],
         active=[OrderStatus.ENDED, OrderStatus.FAILED],
         # Against the flow: late money was accepted, or another lot was taken.

@@ -76,6 +76,9 @@ class Order(models.Model):
     )
     placed_at = models.DateTimeField()
     hold_expires_at = models.DateTimeField(help_text="Until when the cards are held for payment.")
+    offered_until = models.DateTimeField(
+        null=True, blank=True, help_text="Money came late: until when a lot is kept for the buyer's choice."
+    )
     paid_at = models.DateTimeField(null=True, blank=True)
     provisioning_at = models.DateTimeField(null=True, blank=True)
     active_at = models.DateTimeField(null=True, blank=True)

@@ -151,7 +151,7 @@ class Chain:
         """A transfer in the current block, seen but not settled; call `look` to apply it."""
         return Transfer.objects.create(
             payment=payment,
-            chain_id=payment.chain_id,
+            chain_id=payment.crypto.chain_id,
             asset_contract=payment.asset_contract,
             tx_hash=f"0x{next(_numbers):064x}",
             ordinal=0,
@@ -194,6 +194,7 @@ class Chain:
     ) -> None:
         BalanceReading.objects.create(
             payment=payment,
+            chain_id=payment.crypto.chain_id,
             asset_contract=payment.asset_contract if contract is None else contract,
             kind=kind,
             block_number=number,
@@ -209,7 +210,7 @@ def pay(row: Order, *, units: int | None = None, chain: Chain | None = None) -> 
     chain = chain or Chain()
     payment = row.payment
     chain.advance()
-    chain.send(payment, payment.due_units if units is None else units)
+    chain.send(payment, payment.crypto.due_units if units is None else units)
     chain.look(payment)
     view = chain.settle(payment)
     outbox.drain()

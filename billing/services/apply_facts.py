@@ -81,7 +81,7 @@ def apply(payment: PaymentRequest, seen: Round, found: Found) -> None:
 
 
 def _readings(payment: PaymentRequest, seen: Round) -> tuple[_Reading, ...]:
-    address = payment.address.address
+    address = payment.crypto.address
     return (
         _Reading(HEAD, payment.asset_contract, seen.head, seen.latest_balances[address]),
         _Reading(SETTLED, payment.asset_contract, seen.settled, seen.settled_balances[address]),
@@ -115,7 +115,7 @@ def _mark_gone(row: Transfer) -> bool:
 def _note(payment: PaymentRequest, entry: TransferLog) -> bool:
     """A new transfer, or one whose block came back after it had left the chain."""
     row, created = Transfer.objects.get_or_create(
-        chain_id=payment.chain_id,
+        chain_id=payment.crypto.chain_id,
         tx_hash=entry.tx_hash,
         ordinal=entry.ordinal_in_tx,
         block_hash=entry.block_hash,
@@ -140,6 +140,7 @@ def _note(payment: PaymentRequest, entry: TransferLog) -> bool:
 def _write(payment: PaymentRequest, reading: _Reading) -> None:
     BalanceReading.objects.create(
         payment=payment,
+        chain_id=payment.crypto.chain_id,
         asset_contract=reading.contract,
         kind=reading.kind,
         block_number=reading.header.number,

@@ -20,8 +20,8 @@ def flag(order: Order, view: PaymentView, name: str) -> None:
     """Money that is not full, on time and of the right asset: what arrived and what is still due."""
     payment = view.payment
     template = name if _goes_on(order, view, name) else "closed"
-    received = units_to_amount(view.received_units, payment.decimals)
-    due = units_to_amount(payment.due_units, payment.decimals)
+    received = units_to_amount(view.received_units, payment.crypto.decimals)
+    due = units_to_amount(payment.crypto.due_units, payment.crypto.decimals)
     facts: dict[str, Any] = {
         "asset": payment.asset,
         "received": received,

@@ -60,7 +60,7 @@ def recompute(*, order_id: str, block: tuple[int, datetime] | None = None) -> Pa
 def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
     transfers = Transfer.objects.in_chain().filter(
         payment=payment,
-        block_number__gte=payment.from_block,
+        block_number__gte=payment.crypto.from_block,
         # Money that was there before the order is somebody else's (C17).
         block_time__gte=payment.opened_at - BLOCK_TIME_SLACK,
     )
@@ -68,7 +68,7 @@ def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
     head = _latest(payment, BalanceReading.Kind.HEAD, payment.asset_contract)
     native = _latest(payment, BalanceReading.Kind.HEAD, "")
     return Facts(
-        due_units=payment.due_units,
+        due_units=payment.crypto.due_units,
         expires_at=payment.expires_at,
         transfers=[
             Money(units=row.units, block_number=row.block_number, block_time=row.block_time)
@@ -183,9 +183,9 @@ def _decide(order: Order, view: PaymentView, kind: str) -> None:
 
 def _payload(view: PaymentView, order: Order) -> dict[str, Any]:
     payment = view.payment
-    received = units_to_amount(view.received_units, payment.decimals)
-    on_time = units_to_amount(view.on_time_units, payment.decimals)
-    due = units_to_amount(payment.due_units, payment.decimals)
+    received = units_to_amount(view.received_units, payment.crypto.decimals)
+    on_time = units_to_amount(view.on_time_units, payment.crypto.decimals)
+    due = units_to_amount(payment.crypto.due_units, payment.crypto.decimals)
     still = max(due - received, due - due)
     return {
         "asset": payment.asset,

@@ -21,6 +21,6 @@ def after_cancel(*, order_id: str) -> None:
             "why": "cancelled",
             "asset": view.payment.asset,
             "network": view.payment.network,
-            "received": f"{units_to_amount(view.received_units, view.payment.decimals):f}",
+            "received": f"{units_to_amount(view.received_units, view.payment.crypto.decimals):f}",
         },
     )

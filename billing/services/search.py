@@ -52,7 +52,7 @@ class Search:
         return frozenset(row.pk for found in self.found.values() for row in found.gone)
 
     def _balance(self, payment: PaymentRequest) -> int:
-        return self.seen.latest_balances[payment.address.address]
+        return self.seen.latest_balances[payment.crypto.address]
 
     def _known(self, payment: PaymentRequest) -> int:
         gone = {row.pk for row in self.found[payment.pk].gone}
@@ -82,8 +82,8 @@ class Search:
         for payment in self.payments:
             if self._balance(payment) == self._known(payment) or self._is_swept(payment):
                 continue
-            wanted[payment.address.address] = payment
-            start = min(start, max(payment.from_block, self._search_from(payment)))
+            wanted[payment.crypto.address] = payment
+            start = min(start, max(payment.crypto.from_block, self._search_from(payment)))
         if not wanted:
             return
         for piece in range(start, self.seen.head.number + 1, PIECE_BLOCKS):
@@ -92,7 +92,7 @@ class Search:
                 asset=self.asset, recipients=list(wanted), from_block=piece, to_block=end
             ):
                 payment = wanted[row.recipient]
-                if row.block_number >= payment.from_block:
+                if row.block_number >= payment.crypto.from_block:
                     self.found[payment.pk].logs.append(row)
 
     def _search_from(self, payment: PaymentRequest) -> int:

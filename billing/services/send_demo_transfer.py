@@ -33,7 +33,7 @@ def send_demo_transfer(row_id: int) -> bool:
             network.rpc_urls[0],
             network,
             network.asset(payment.asset),
-            payment.address.address,
+            payment.crypto.address,
             row.units,
             nonce=row.nonce,
         )

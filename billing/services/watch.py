@@ -167,7 +167,7 @@ def _by_asset(
 
 
 def _look_at(chain: Chain, asset: Asset, payments: list[PaymentRequest], state: ChainState) -> Round:
-    addresses = [payment.address.address for payment in payments]
+    addresses = [payment.crypto.address for payment in payments]
     return _retry(lambda: _look_once(chain, asset, payments, addresses, state))
 
 

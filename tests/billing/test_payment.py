@@ -46,7 +46,7 @@ def test_seen_then_settled_tells_each_once(order: Order) -> None:
 
 def test_c02_parts_each_tell_what_is_missing(order: Order) -> None:
     chain = scenario.Chain()
-    due = order.payment.due_units
+    due = order.payment.crypto.due_units
     for units in (due - 1_000_000, 900_000, 100_000):
         chain.advance()
         chain.send(order.payment, units)
@@ -94,7 +94,7 @@ def test_c30_catch_up_finds_money_that_was_on_time(order: Order) -> None:
         # The first look after the night: the transfer and blocks far past the expiry, in one round.
         chain.number, head = transfer_block, chain.number
         chain.time = chain.time_of(transfer_block)
-        chain.send(order.payment, order.payment.due_units)
+        chain.send(order.payment, order.payment.crypto.due_units)
         chain.number, chain.time = head, chain.time_of(head)
         chain.advance(blocks=2)
         view = chain.look(order.payment)
@@ -109,7 +109,7 @@ def test_c11_late_money_is_a_decision_and_provisions_nothing(order: Order) -> No
         chain.advance(to=clock.now(), blocks=3)
         chain.look(order.payment)
         chain.advance()
-        chain.send(order.payment, order.payment.due_units)
+        chain.send(order.payment, order.payment.crypto.due_units)
         view = chain.settle(order.payment)
         outbox.drain()
     order.refresh_from_db()
@@ -120,7 +120,7 @@ def test_c11_late_money_is_a_decision_and_provisions_nothing(order: Order) -> No
 
 
 def test_excess_is_a_decision_and_the_order_goes_on(order: Order) -> None:
-    view = scenario.pay(order, units=order.payment.due_units + 4_500_000)
+    view = scenario.pay(order, units=order.payment.crypto.due_units + 4_500_000)
     order.refresh_from_db()
     assert (view.status, view.flags, order.status) == ("settled", ["over"], OrderStatus.PAID)
     decision = Decision.objects.get(kind="payment_over")
@@ -138,14 +138,14 @@ def test_c06_native_coin_is_shown_and_counts_nothing(order: Order) -> None:
 def test_c26_dropped_before_it_settled(order: Order) -> None:
     chain = scenario.Chain()
     chain.advance()
-    transfer = chain.send(order.payment, order.payment.due_units)
+    transfer = chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     chain.drop(transfer)
     chain.advance()
     view = chain.look(order.payment)
     assert (view.status, view.flags) == ("awaiting", ["dropped"])
     chain.advance()
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     view = chain.settle(order.payment)
     outbox.drain()
@@ -166,7 +166,7 @@ def test_c26_reversed_after_it_settled_pauses_the_lease_and_resumes_it(order: Or
     assert (view.status, lease.status, order.status) == ("reversed", LeaseStatus.SUSPENDED, OrderStatus.PAID)
     assert kinds(order) == ["payment_reversed"]
     chain.advance()
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     view = chain.settle(order.payment)
     outbox.drain()
     lease.refresh_from_db()
@@ -179,7 +179,7 @@ def test_while_it_is_seen_the_cards_stay(order: Order) -> None:
     hold = Hold.objects.get(ref=order.public_id)
     with time_machine.travel(hold.release_at - timedelta(minutes=10), tick=False):
         chain.advance(to=order.payment.expires_at - timedelta(seconds=1))
-        chain.send(order.payment, order.payment.due_units)
+        chain.send(order.payment, order.payment.crypto.due_units)
         chain.look(order.payment)
     moved = Hold.objects.get(pk=hold.pk)
     assert moved.release_at == hold.release_at + timedelta(minutes=50)
@@ -191,7 +191,7 @@ def test_c16_c20_a_transfer_belongs_to_its_recipient_and_place(order: Order) -> 
     other = scenario.order()
     chain = scenario.Chain()
     chain.advance()
-    first = chain.send(order.payment, order.payment.due_units)
+    first = chain.send(order.payment, order.payment.crypto.due_units)
     claim(order_id=other.public_id, by="buyer", transaction_hash=first.tx_hash)
     chain.look(order.payment)
     assert chain.look(other.payment).status == "awaiting"
@@ -242,7 +242,7 @@ def test_c19_at_most_twenty_an_hour(order: Order) -> None:
 
 def test_demo_wallet_pays_what_is_missing_once(order: Order) -> None:
     row = request_demo_transfer(order_id=order.public_id)
-    assert row.units == order.payment.due_units
+    assert row.units == order.payment.crypto.due_units
     with pytest.raises(Conflict) as refused:
         request_demo_transfer(order_id=order.public_id)
     assert refused.value.code == "already_done"
@@ -283,8 +283,8 @@ def test_c17_an_address_with_a_history_is_skipped_with_a_decision() -> None:
 
 
 def test_c17_transfers_before_the_clean_look_never_count(order: Order) -> None:
-    chain = scenario.Chain(number=order.payment.from_block - 1)
-    chain.send(order.payment, order.payment.due_units)
+    chain = scenario.Chain(number=order.payment.crypto.from_block - 1)
+    chain.send(order.payment, order.payment.crypto.due_units)
     chain.advance(blocks=5)
     view = chain.look(order.payment)
     assert (view.status, view.on_time_units) == ("awaiting", 0)

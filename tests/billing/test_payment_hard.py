@@ -32,10 +32,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shop")]
 def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) -> None:
     chain = scenario.Chain()
     chain.advance()
-    transfer = chain.send(order.payment, order.payment.due_units)
+    transfer = chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     head = Header(number=chain.number, hash=chain.hash_of(chain.number), time=chain.time)
-    address = order.payment.address.address
+    address = order.payment.crypto.address
 
     def look(units: int, found: Found) -> str:
         balances = {address: units}
@@ -61,7 +61,7 @@ def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) ->
         recipient=address,
         units=transfer.units,
     )
-    due = order.payment.due_units
+    due = order.payment.crypto.due_units
     assert look(0, Found(gone=[transfer])) == "awaiting"
     assert look(0, Found(gone=[transfer])) == "awaiting"
     assert look(due, Found(logs=[again])) == "settled"
@@ -76,8 +76,8 @@ def _mails(order: Order) -> list[str]:
 def test_a_late_worker_changes_nothing(order: Order) -> None:
     chain = scenario.Chain()
     scenario.pay(order, chain=chain)
-    address = order.payment.address.address
-    old = Header(number=order.payment.from_block, hash=chain.hash_of(1), time=order.placed_at)
+    address = order.payment.crypto.address
+    old = Header(number=order.payment.crypto.from_block, hash=chain.hash_of(1), time=order.placed_at)
     nothing = {address: 0}
     seen = Round(
         head=old,
@@ -119,7 +119,7 @@ def test_nobody_is_asked_to_pay_for_an_order_that_is_closed(order: Order) -> Non
 def test_a_decision_that_staff_closed_stays_closed(order: Order) -> None:
     chain = scenario.Chain()
     chain.advance()
-    chain.send(order.payment, order.payment.due_units + 5)
+    chain.send(order.payment, order.payment.crypto.due_units + 5)
     chain.look(order.payment)
     first = Decision.objects.get(kind="payment_over")
     close_with_note(decision=first, actor="staff", reason="sent back by hand")
@@ -151,7 +151,7 @@ def test_c17_money_between_the_check_and_the_order_never_counts() -> None:
     chain = scenario.Chain(number=150)
     chain.advance(to=clock.now() - timedelta(hours=2))
     order = scenario.order()
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     chain.advance(to=clock.now(), blocks=3)
     assert chain.look(order.payment).status == "awaiting"
@@ -161,7 +161,7 @@ def test_c30_overdue_holds_wait_until_the_chains_were_read_again(order: Order) -
     SweepRun.objects.create(name="networks", last_finished_at=clock.system_now())
     chain = scenario.Chain()
     chain.advance(to=order.placed_at + timedelta(minutes=10), blocks=3)
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     with time_machine.travel(order.placed_at + timedelta(hours=9), tick=False):
         assert release_overdue_holds() == 0
         chain.advance(to=clock.now(), blocks=3)
@@ -182,7 +182,7 @@ def test_overdue_holds_go_while_the_chains_are_read(order: Order) -> None:
 def test_one_decision_for_one_sum(order: Order) -> None:
     chain = scenario.Chain()
     chain.advance()
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     with transaction.atomic():
         cancel(order_id=order.public_id, actor="buyer")
@@ -202,6 +202,6 @@ def test_a_part_that_became_whole_too_late_is_one_decision(order: Order) -> None
         chain.look(order.payment)
         assert kinds(order) == ["payment_partial"]
         chain.advance()
-        chain.send(order.payment, order.payment.due_units - 1_000_000)
+        chain.send(order.payment, order.payment.crypto.due_units - 1_000_000)
         chain.settle(order.payment)
     assert kinds(order) == ["payment_late"]

@@ -89,7 +89,7 @@ def test_a_buyer_reaches_the_payment_page(any_page: Page, page_errors: list[str]
     page.get_by_role("button", name="I have paid").click()
     assert "nothing yet" in page.locator("main").inner_text()
     order = Order.objects.get()
-    assert re.sub(r"\s", "", page.locator("#addr").inner_text()) == order.payment.address.address
+    assert re.sub(r"\s", "", page.locator("#addr").inner_text()) == order.payment.crypto.address
     assert page_errors == []
 
 
@@ -100,7 +100,7 @@ def test_the_page_follows_the_money_by_itself(page: Page, page_errors: list[str]
     assert page.locator("h1").inner_text() == "Pay 934.56 USDC"
     chain = scenario.Chain()
     chain.advance()
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     page.get_by_role("heading", level=1, name="Your transfer is seen").wait_for(timeout=15_000)
     chain.settle(order.payment)
@@ -126,7 +126,7 @@ def _order_pages() -> dict[str, str]:
     running = scenario.order(scenario.quote(lot="h100-sxm-80x1"))
     chain = scenario.Chain()
     chain.advance()
-    chain.send(partial.payment, partial.payment.due_units - 5_000_000)
+    chain.send(partial.payment, partial.payment.crypto.due_units - 5_000_000)
     chain.look(partial.payment)
     scenario.pay(paid)
     scenario.pay(running)

@@ -85,7 +85,7 @@ def test_first_rounds_offer_the_network_and_fill_the_pool(networks: Callable[...
 
 
 def test_a_transfer_is_seen_then_settled(order: Order, chain_lab: ChainLab) -> None:
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
     assert watch_network("local")
     assert view_of(order).status == "seen"
     assert watch_network("local")
@@ -98,7 +98,7 @@ def test_a_transfer_is_seen_then_settled(order: Order, chain_lab: ChainLab) -> N
 
 
 def test_rounds_over_unchanged_facts_write_nothing(order: Order, chain_lab: ChainLab) -> None:
-    chain_lab.pay(order.payment.address.address, 1_000_000)
+    chain_lab.pay(order.payment.crypto.address, 1_000_000)
     settle(chain_lab)
     before = (Transfer.objects.count(), Event.objects.count(), order.payment.readings.count())
     for _ in range(3):
@@ -108,14 +108,14 @@ def test_rounds_over_unchanged_facts_write_nothing(order: Order, chain_lab: Chai
 
 
 def test_c26_dropped_by_a_reorg_and_paid_again(order: Order, chain_lab: ChainLab) -> None:
-    address = order.payment.address.address
-    chain_lab.pay(address, order.payment.due_units)
+    address = order.payment.crypto.address
+    chain_lab.pay(address, order.payment.crypto.due_units)
     assert watch_network("local")
     chain_lab.reorg(1)
     assert watch_network("local")
     assert (view_of(order).status, view_of(order).flags) == ("awaiting", ["dropped"])
     assert list(TransferSighting.objects.values_list("in_chain", flat=True)) == [False]
-    chain_lab.pay(address, order.payment.due_units)
+    chain_lab.pay(address, order.payment.crypto.due_units)
     assert watch_network("local")
     settle(chain_lab)
     assert view_of(order).status == "settled"
@@ -123,17 +123,17 @@ def test_c26_dropped_by_a_reorg_and_paid_again(order: Order, chain_lab: ChainLab
 
 
 def test_c26_double_spend_elsewhere(order: Order, chain_lab: ChainLab) -> None:
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
     assert watch_network("local")
     chain_lab.reorg(1)
-    chain_lab.pay(chain_lab.stranger, order.payment.due_units)
+    chain_lab.pay(chain_lab.stranger, order.payment.crypto.due_units)
     settle(chain_lab)
     assert view_of(order).status == "awaiting"
     assert not Lease.objects.exists()
 
 
 def test_c26_settled_money_taken_back_reverses_it(order: Order, chain_lab: ChainLab) -> None:
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
     settle(chain_lab)
     chain_lab.reorg(FINALITY + 1)
     assert watch_network("local")
@@ -144,7 +144,7 @@ def test_c26_settled_money_taken_back_reverses_it(order: Order, chain_lab: Chain
 
 
 def test_c24_fakes_and_empty_transfers_are_nothing(order: Order, chain_lab: ChainLab) -> None:
-    address = order.payment.address.address
+    address = order.payment.crypto.address
     chain_lab.send("FakeToken", chain_lab.fake, "fake", chain_lab.stranger, address, 10**12)
     chain_lab.send("TestToken", chain_lab.usdc, "transferFrom", chain_lab.payer, address, 0)
     chain_lab.send("Nft", chain_lab.nft, "give", address, 7)
@@ -156,7 +156,7 @@ def test_c24_fakes_and_empty_transfers_are_nothing(order: Order, chain_lab: Chai
 
 
 def test_c06_native_coin_is_found_as_the_wrong_asset(order: Order, chain_lab: ChainLab) -> None:
-    chain_lab.pay_native(order.payment.address.address, 25_500_000)
+    chain_lab.pay_native(order.payment.crypto.address, 25_500_000)
     settle(chain_lab)
     assert view_of(order).flags == ["wrong_asset"]
     assert Decision.objects.get().kind == "payment_wrong_asset"
@@ -165,7 +165,7 @@ def test_c06_native_coin_is_found_as_the_wrong_asset(order: Order, chain_lab: Ch
 def test_c20_one_transaction_pays_two_orders(order: Order, chain_lab: ChainLab) -> None:
     other = scenario.order()
     first, second = order.payment, other.payment
-    to = [first.address.address, second.address.address, chain_lab.stranger, first.address.address]
+    to = [first.crypto.address, second.crypto.address, chain_lab.stranger, first.crypto.address]
     part = first.due_units // 3
     chain_lab.send(
         "Wallet",
@@ -182,7 +182,7 @@ def test_c20_one_transaction_pays_two_orders(order: Order, chain_lab: ChainLab) 
 
 def test_c10_c30_money_on_time_found_after_a_night(order: Order, chain_lab: ChainLab) -> None:
     chain_lab.set_next_time(order.payment.expires_at - timedelta(minutes=1))
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
     with time_machine.travel(order.payment.expires_at + timedelta(minutes=50), tick=True):
         chain_lab.set_next_time(clock.now())
         chain_lab.mine(FINALITY)
@@ -222,7 +222,7 @@ def test_c28_an_endpoint_without_logs_loses_nothing(
     networks: Callable[..., None],
     endpoint: Callable[[Rule], FaultyEndpoint],
 ) -> None:
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
 
     def without_logs(method: str, params: list[Any], forward: Forward) -> Any:
         return [] if method == "eth_getLogs" else forward(method, *params)
@@ -255,7 +255,7 @@ def test_c17_an_address_that_was_used_is_never_given_out(
     assert watch_network("local")
     fill_pool()
     assert DepositAddress.objects.get(address=used).status == "skipped"
-    assert scenario.order().payment.address.index == 1
+    assert scenario.order().payment.crypto.deposit.index == 1
 
 
 def test_c17_the_seed_of_the_chain_itself_gives_no_rich_address_to_an_order(
@@ -274,7 +274,7 @@ def test_c17_the_seed_of_the_chain_itself_gives_no_rich_address_to_an_order(
     assert sorted(skipped) == list(range(10))
     assert Decision.objects.filter(kind="address_with_history", closed_at=None).count() == 10
     payment = scenario.order().payment
-    assert payment.address.index == 10
+    assert payment.crypto.deposit.index == 10
     assert watch_network("local")
     assert PaymentView.objects.get(payment=payment).received_units == 0
 
@@ -287,7 +287,7 @@ def test_c30_a_look_that_broke_is_taken_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """No block is passed over: neither where our own code raised nor where the node broke off in the middle."""
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
 
     def broken(*_arguments: object) -> None:
         raise RuntimeError("an odd row")
@@ -312,7 +312,7 @@ def test_c30_a_look_that_broke_is_taken_again(
 
 
 def test_the_demo_wallet_sends_a_true_transfer_once(order: Order, chain_lab: ChainLab) -> None:
-    chain_lab.send("TestToken", chain_lab.usdc, "mint", chain_lab.payer, order.payment.due_units)
+    chain_lab.send("TestToken", chain_lab.usdc, "mint", chain_lab.payer, order.payment.crypto.due_units)
     row = request_demo_transfer(order_id=order.public_id)
     assert send_demo_transfer(row.pk)
     assert not send_demo_transfer(row.pk)
@@ -328,7 +328,7 @@ def test_a_kill_between_sending_and_recording_pays_once(order: Order, chain_lab:
     type(row).objects.filter(pk=row.pk).update(tx_hash="")
     assert send_demo_transfer(row.pk)
     settle(chain_lab)
-    assert view_of(order).received_units == order.payment.due_units
+    assert view_of(order).received_units == order.payment.crypto.due_units
 
 
 def test_an_order_that_was_forgotten_for_days_is_still_decided(order: Order, chain_lab: ChainLab) -> None:
@@ -345,7 +345,7 @@ def test_c26_one_endpoint_that_misses_a_block_once_drops_nothing(
     networks: Callable[..., None],
     endpoint: Callable[[Rule], FaultyEndpoint],
 ) -> None:
-    chain_lab.pay(order.payment.address.address, order.payment.due_units)
+    chain_lab.pay(order.payment.crypto.address, order.payment.crypto.due_units)
     assert watch_network("local")
     number = hex(Transfer.objects.get().block_number)
     lies = iter([True])

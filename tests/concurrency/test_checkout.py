@@ -58,8 +58,8 @@ def test_c18_the_index_of_a_cancelled_order_is_never_given_again() -> None:
     order = scenario.order()
     with transaction.atomic():
         cancel(order_id=order.public_id, actor="buyer")
-    burnt = order.payment.address
-    assert scenario.order().payment.address.index > burnt.index
+    burnt = order.payment.crypto.deposit
+    assert scenario.order().payment.crypto.deposit.index > burnt.index
     burnt.refresh_from_db()
     assert burnt.status == "issued"
 
@@ -207,7 +207,7 @@ def test_c16_a_hash_of_another_order_typed_during_its_own_check_pays_nothing() -
     paid, other = scenario.order(), scenario.order()
     chain = scenario.Chain()
     chain.advance()
-    tx_hash = chain.send(paid.payment, paid.payment.due_units).tx_hash
+    tx_hash = chain.send(paid.payment, paid.payment.crypto.due_units).tx_hash
     typed = ["", tx_hash, "0x" + tx_hash[2:].upper(), f" {tx_hash} ", tx_hash, tx_hash]
 
     def act(number: int) -> str:

@@ -47,8 +47,8 @@ def test_one_transaction_writes_order_hold_payment_mail_and_event() -> None:
     assert hold.reservations.count() == hold.card_count == 2
     assert hold.expires_at == order.hold_expires_at == payment.expires_at
     assert payment.expires_at - order.placed_at == timedelta(seconds=settings.HOLD_SECONDS)
-    assert payment.due_units == 934_560_000
-    assert payment.address.status == DepositAddress.Status.ISSUED
+    assert payment.crypto.due_units == 934_560_000
+    assert payment.crypto.deposit.status == DepositAddress.Status.ISSUED
     assert payment.view.status == "awaiting"
     assert list(OutgoingMail.objects.values_list("to", flat=True)) == ["ada@example.com"]
     names = list(Event.objects.filter(order_ref=order.public_id).values_list("name", flat=True))

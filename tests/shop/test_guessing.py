@@ -42,7 +42,7 @@ def guesses(order: Order) -> list[str]:
         order.quote.public_id,
         str(order.pk),
         str(order.pk + 1),
-        order.payment.address.address,
+        order.payment.crypto.address,
     ]
 
 
@@ -59,7 +59,7 @@ def test_s37_reading_gives_one_answer(order: Order) -> None:
         answer = stranger.get(f"/en/orders/{guess}/{part}")
         assert answer.status_code == 404
         assert same(answer.content) == same(none.content)
-        for secret in (order.contact_email, order.contact_name, order.token, order.payment.address.address):
+        for secret in (order.contact_email, order.contact_name, order.token, order.payment.crypto.address):
             assert secret == guess or secret not in answer.content.decode()
 
 

@@ -194,6 +194,6 @@ def test_figures_that_are_copied_are_the_same_in_every_language(buyer: Client) -
         html = buyer.get(f"/{code}/orders/{order.token}/").content.decode()
         assert 'data-copy="2028.00"' in html
         assert shown in html
-        assert f'data-copy="{order.payment.address.address}"' in html
+        assert f'data-copy="{order.payment.crypto.address}"' in html
         assert "31337" in html
         assert "31,337" not in html

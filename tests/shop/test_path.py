@@ -46,7 +46,7 @@ def test_a_buyer_gets_from_the_catalogue_to_the_payment_page(buyer: Client) -> N
     page = buyer.get(f"/en/orders/{order.token}/").content.decode()
     assert "<h1>Pay 2,028.00 USDC</h1>" in page
     assert 'data-copy="2028.00"' in page
-    assert f'data-copy="{order.payment.address.address}"' in page
+    assert f'data-copy="{order.payment.crypto.address}"' in page
     assert "Anchor test chain" in page
     assert "2 cards NVIDIA B200 are off sale for you until" in page
     assert Reservation.objects.filter(status="held").count() == 2
@@ -73,7 +73,7 @@ def test_money_moves_the_page(buyer: Client) -> None:
     order = buy(buyer)
     chain = scenario.Chain()
     chain.advance()
-    chain.send(order.payment, order.payment.due_units - 5_000_000)
+    chain.send(order.payment, order.payment.crypto.due_units - 5_000_000)
     chain.look(order.payment)
     assert heading(buyer, order) == "5.00 USDC are still missing"
     partial = buyer.get(f"/en/orders/{order.token}/").content.decode()
@@ -102,7 +102,7 @@ def test_too_much_and_another_asset_are_said(buyer: Client) -> None:
     order = buy(buyer)
     chain = scenario.Chain()
     chain.advance()
-    chain.send(order.payment, order.payment.due_units + 8_000_000)
+    chain.send(order.payment, order.payment.crypto.due_units + 8_000_000)
     chain.look(order.payment, native=10**15)
     page = buyer.get(f"/en/orders/{order.token}/").content.decode()
     assert "8.00 USDC too much" in page
@@ -136,7 +136,7 @@ def test_late_money_is_said(buyer: Client) -> None:
     chain = scenario.Chain()
     expire_clock(order)
     chain.advance(to=order.hold_expires_at + timedelta(minutes=21))
-    chain.send(order.payment, order.payment.due_units)
+    chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment, settled_number=chain.number)
     outbox.drain()
     page = buyer.get(f"/en/orders/{order.token}/").content.decode()
@@ -147,7 +147,7 @@ def test_a_reversal_pauses_and_says_so(buyer: Client) -> None:
     order = buy(buyer)
     chain = scenario.Chain()
     chain.advance()
-    transfer = chain.send(order.payment, order.payment.due_units)
+    transfer = chain.send(order.payment, order.payment.crypto.due_units)
     chain.look(order.payment)
     chain.settle(order.payment)
     outbox.drain()

@@ -1,0 +1,21 @@
+"""Nodes and cards, holds and reservations, leases, their keys and records."""
+
+from fleet.models.holds import Hold, Reservation
+from fleet.models.leases import AccessKey, Lease
+from fleet.models.machines import Card, MaintenanceWindow, Node
+from fleet.models.records import Outage, Reminder
+from fleet.models.simulated import SimulatedFault, SimulatedMachine
+
+__all__ = [
+    "AccessKey",
+    "Card",
+    "Hold",
+    "Lease",
+    "MaintenanceWindow",
+    "Node",
+    "Outage",
+    "Reminder",
+    "Reservation",
+    "SimulatedFault",
+    "SimulatedMachine",
+]
