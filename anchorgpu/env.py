@@ -10,6 +10,8 @@ from typing import Any
 from anchorgpu import addresses, policy
 from anchorgpu.addresses import SettingError
 from anchorgpu.private_keys import private_key_in
+from anchorgpu.screening import Screening, read_screening
+from anchorgpu.selling import Selling, read_selling
 from billing.addresses import Xpub, XpubError
 from billing.networks import ConfigError, parse_networks
 
@@ -36,6 +38,7 @@ class Env:
     evm_networks_file: Path | None
     stripe_secret_key: str
     stripe_webhook_secret: str
+    stripe_transport: str
     provider: str
     email: Mapping[str, Any]
     mail_from: str
@@ -43,6 +46,8 @@ class Env:
     currency: str
     shop_country: str
     imprint: str
+    selling: Selling
+    screening: Screening
     numbers: Mapping[str, int]
 
     @property
@@ -72,7 +77,8 @@ def read_env(environ: Mapping[str, str]) -> Env:
         deposit_xpub=_deposit_xpub(environ),
         evm_networks_file=_networks_file(environ, demo=demo),
         stripe_secret_key=_stripe(environ, "STRIPE_SECRET_KEY", ("sk_", "rk_")),
-        stripe_webhook_secret=_stripe(environ, "STRIPE_WEBHOOK_SECRET", ("whsec_",)),
+        stripe_webhook_secret=_webhook_secrets(environ),
+        stripe_transport=_stripe_transport(environ, demo=demo),
         provider=_provider(environ),
         email=addresses.email(environ.get("EMAIL_URL", "")),
         mail_from=addresses.mail_from(environ.get("MAIL_FROM", ""), hosts),
@@ -80,6 +86,8 @@ def read_env(environ: Mapping[str, str]) -> Env:
         currency=_code(environ, "CURRENCY", "USD", length=3),
         shop_country=_code(environ, "SHOP_COUNTRY", "DE", length=2),
         imprint=_imprint(environ),
+        selling=read_selling(environ, demo=demo),
+        screening=read_screening(environ),
         numbers=_numbers(environ),
     )
     _check_rails(env)
@@ -194,6 +202,25 @@ def _stripe(environ: Mapping[str, str], name: str, prefixes: tuple[str, ...]) ->
     return value
 
 
+def _webhook_secrets(environ: Mapping[str, str]) -> str:
+    """One or several, so that one can be replaced without a gap."""
+    value = environ.get("STRIPE_WEBHOOK_SECRET", "").replace(",", " ")
+    if not all(secret.startswith("whsec_") for secret in value.split()):
+        raise SettingError(
+            "STRIPE_WEBHOOK_SECRET must start with whsec_; several are separated by a comma or a blank."
+        )
+    return " ".join(value.split())
+
+
+def _stripe_transport(environ: Mapping[str, str], *, demo: bool) -> str:
+    value = environ.get("STRIPE_TRANSPORT", "").strip()
+    if value not in ("", "demo"):
+        raise SettingError("STRIPE_TRANSPORT must be empty or demo.")
+    if value == "demo" and not demo:
+        raise SettingError("STRIPE_TRANSPORT is demo: only a demo (ANCHORGPU_DEMO=1) has the test bank card.")
+    return value
+
+
 def _provider(environ: Mapping[str, str]) -> str:
     provider = environ.get("PROVIDER", "").strip() or PROVIDERS[0]
     if provider not in PROVIDERS:
@@ -232,8 +259,8 @@ def _check_rails(env: Env) -> None:
         raise SettingError(
             "STRIPE_SECRET_KEY is a live key, and a demo (ANCHORGPU_DEMO=1) may never use one."
         )
-    if not env.demo and not env.deposit_xpub:
+    if not env.demo and not env.deposit_xpub and not env.stripe_secret_key:
         raise SettingError(
-            "DEPOSIT_XPUB with EVM_NETWORKS_FILE must be set: without it nobody can pay "
-            "(this version takes no bank cards yet, STRIPE_SECRET_KEY alone is not enough)."
+            "DEPOSIT_XPUB with EVM_NETWORKS_FILE, or STRIPE_SECRET_KEY with STRIPE_WEBHOOK_SECRET, must be set: "
+            "without one of them nobody can pay."
         )

@@ -2,35 +2,43 @@
 
 # One handler for what may follow each other: order is kept per handler and subject.
 _LEASE = ["orders.on_lease"]
+_LEASE_AND_MONEY = [*_LEASE, "billing.on_lease"]
+_ORDER = ["billing.on_order"]
 _PAYMENT = ["orders.on_payment"]
 
 HANDLERS: dict[str, list[str]] = {
     "payment.settled": _PAYMENT,
     "payment.expired": _PAYMENT,
     "payment.reversed": _PAYMENT,
-    "order.cancelled": ["billing.on_order_cancelled"],
+    "order.placed": _ORDER,
+    "order.paid": _ORDER,
+    "order.active": _ORDER,
+    "order.ended": _ORDER,
+    "order.expired": _ORDER,
+    "order.cancelled": _ORDER,
+    "order.failed": _ORDER,
+    "order.no_capacity": _ORDER,
     "lease.preparing": _LEASE,
-    "lease.ready": _LEASE,
+    "lease.ready": _LEASE_AND_MONEY,
     "lease.late": _LEASE,
+    "lease.degraded": _LEASE,
+    "lease.repaired": _LEASE_AND_MONEY,
+    "lease.moved": _LEASE,
     "lease.suspended": _LEASE,
     "lease.resumed": _LEASE,
-    "lease.ending": _LEASE,
-    "lease.closed": _LEASE,
-    "lease.failed": _LEASE,
+    "lease.extended": _LEASE_AND_MONEY,
+    "lease.ending": _LEASE_AND_MONEY,
+    "lease.closed": _LEASE_AND_MONEY,
+    "lease.failed": _LEASE_AND_MONEY,
+    "lease.reminder": _LEASE,
+    "lease.export_window": _LEASE,
 } | {
     # Facts that nobody acts upon yet; each is in the log all the same.
     name: []
     for name in (
         "quote.accepted",
         "quote.expired",
-        "order.placed",
-        "order.paid",
         "order.provisioning",
-        "order.active",
-        "order.ended",
-        "order.expired",
-        "order.failed",
-        "order.no_capacity",
         "payment.claimed",
         "payment.seen",
         "payment.partial",
@@ -41,11 +49,10 @@ HANDLERS: dict[str, list[str]] = {
         "payment.dropped",
         "lease.reserved",
         "lease.testing",
-        "lease.degraded",
-        "lease.repaired",
-        "lease.extended",
-        "lease.export_window",
+        "lease.shortened",
         "lease.login",
+        "lease.key_added",
+        "lease.key_removed",
         "lease.wiping",
         "credit.due",
         "refund.address_needed",

@@ -59,6 +59,7 @@ def logging_settings() -> dict[str, Any]:
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             # They tell of every login and every sweep.
             "asyncssh": {"level": "WARNING"},
+            "stripe": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},

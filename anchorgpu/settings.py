@@ -18,6 +18,11 @@ PROVIDER = env.provider
 CURRENCY = env.currency
 SHOP_COUNTRY = env.shop_country
 IMPRINT = env.imprint
+TAX_TABLE = env.selling.tax_table
+PRICES_INCLUDE_TAX = env.selling.prices_include_tax
+SELLER_VAT_ID = env.selling.vat_id
+SCREENING_FILE = env.screening.file
+SCREENING_UNKNOWN = env.screening.unknown
 TRUSTED_PROXIES = env.trusted_proxies
 
 QUOTE_KEYS_FILE = str(env.quote_keys_file)
@@ -28,6 +33,7 @@ DEPOSIT_XPUB = env.deposit_xpub
 EVM_NETWORKS_FILE = str(env.evm_networks_file or "")
 STRIPE_SECRET_KEY = env.stripe_secret_key
 STRIPE_WEBHOOK_SECRET = env.stripe_webhook_secret
+STRIPE_TRANSPORT = env.stripe_transport
 
 # Over https only, except in the demo on 127.0.0.1.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.is_https
@@ -167,6 +173,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = schedule.beat_schedule(demo=DEMO)
+SWEEP_INTERVALS = schedule.sweep_intervals(demo=DEMO)
 
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 AUTHENTICATION_BACKENDS = ["core.staff_login.LimitedBackend"]
@@ -199,6 +206,7 @@ RELEASE_LIMIT_SECONDS = env.number("RELEASE_LIMIT_SECONDS")
 READY_BY_SECONDS = env.number("READY_BY_SECONDS")
 LATE_GRACE_SECONDS = env.number("LATE_GRACE_SECONDS")
 TURNAROUND_SECONDS = env.number("TURNAROUND_SECONDS")
+EXTEND_LEAD_SECONDS = env.number("EXTEND_LEAD_SECONDS")
 START_LEAD_QUOTE_SECONDS = env.number("START_LEAD_QUOTE_SECONDS")
 START_LEAD_PLACE_SECONDS = env.number("START_LEAD_PLACE_SECONDS")
 START_AHEAD_DAYS = env.number("START_AHEAD_DAYS")
@@ -210,14 +218,21 @@ PARTNER_HOLD_CARDS = env.number("PARTNER_HOLD_CARDS")
 CLAIM_INTERVAL_SECONDS = env.number("CLAIM_INTERVAL_SECONDS")
 CLAIM_HOURLY_LIMIT = env.number("CLAIM_HOURLY_LIMIT")
 REVERSED_GRACE_SECONDS = env.number("REVERSED_GRACE_SECONDS")
+EXPORT_VERIFY_MARGIN_SECONDS = env.number("EXPORT_VERIFY_MARGIN_SECONDS")
+LATE_OFFER_SECONDS = env.number("LATE_OFFER_SECONDS")
+NO_CAPACITY_REFUND_SECONDS = env.number("NO_CAPACITY_REFUND_SECONDS")
 ADDRESS_POOL_SIZE = env.number("ADDRESS_POOL_SIZE")
 ADDRESS_CHECK_MAX_AGE_SECONDS = env.number("ADDRESS_CHECK_MAX_AGE_SECONDS")
+PRICE_AGREE_PERCENT = env.number("PRICE_AGREE_PERCENT")
+PRICE_JUMP_PERCENT = env.number("PRICE_JUMP_PERCENT")
+PRICE_READ_MAX_AGE_SECONDS = env.number("PRICE_READ_MAX_AGE_SECONDS")
+PRICE_QUOTE_MAX_AGE_SECONDS = env.number("PRICE_QUOTE_MAX_AGE_SECONDS")
 LOCK_TIMEOUT_SECONDS = env.number("LOCK_TIMEOUT_SECONDS")
 OUTBOX_PARK_AFTER_SECONDS = env.number("OUTBOX_PARK_AFTER_SECONDS")
 TERMS_VERSION = "2026-11-30"
 
 # Sweeps that must have run since an outage before overdue holds are let go.
-HOLDS_WAIT_FOR_SWEEPS = ["networks"]
+HOLDS_WAIT_FOR_SWEEPS = ["networks", "card_sessions"]
 
 DOMAIN_EVENT_HANDLERS = events.HANDLERS
 DECISION_KINDS = decisions.KINDS

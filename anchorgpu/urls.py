@@ -6,12 +6,14 @@ from django.urls import include, path
 
 from shop.views import service, site
 from shop.views.errors import shows_refusals
+from shop.views.stripe_webhook import stripe_webhook
 
 urlpatterns = [
     path("", site.root),
     path("healthz", service.healthz),
     path("readyz", service.readyz),
     path(".well-known/anchorgpu/quote-keys.json", service.quote_keys, name="quote_keys"),
+    path("webhooks/stripe/", stripe_webhook, name="stripe_webhook"),
     path("theme/", site.theme, name="theme"),
     path("demo/mail/", site.demo_mails, name="demo_mails"),
     path("demo/mail/<int:mail_id>/", site.demo_mail, name="demo_mail"),

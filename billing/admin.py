@@ -5,6 +5,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from billing.admin_cards import CardEventAdmin, CardSessionAdmin
+from billing.admin_invoices import InvoiceAdmin
+from billing.admin_money import REFUND_BY_HAND
 from billing.models import (
     AcceptedXpub,
     AddressCheck,
@@ -17,6 +20,7 @@ from billing.models import (
     PaymentView,
     Transfer,
 )
+from core.admin_actions import ServiceAdmin
 from core.admin_rows import ReadOnlyAdmin, ReadOnlyInline
 
 
@@ -68,7 +72,8 @@ class ClaimInline(ReadOnlyInline):
 
 
 @admin.register(PaymentRequest)
-class PaymentRequestAdmin(ReadOnlyAdmin):
+class PaymentRequestAdmin(ServiceAdmin):
+    service_actions = [REFUND_BY_HAND]
     list_display = ["order", "status", "network", "asset", "amount", "currency", "address", "expires_at"]
     list_filter = ["network", "asset", "view__status"]
     list_select_related = ["order", "address", "view"]
@@ -119,3 +124,7 @@ class DemoTransferAdmin(ReadOnlyAdmin):
 @admin.register(AcceptedXpub)
 class AcceptedXpubAdmin(ReadOnlyAdmin):
     list_display = ["fingerprint", "accepted_at"]
+
+
+# Registered by being imported: Django looks for admin pages in this module alone.
+__all__ = ["CardEventAdmin", "CardSessionAdmin", "InvoiceAdmin"]

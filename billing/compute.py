@@ -1,7 +1,7 @@
 """What a payment's state is, given the facts. Pure: the same facts give the same answer, in any order of arrival.
 
-The balance of the order's own address at a settled block decides; transfers say when the money came (DESIGN rule
-7, docs/payments.md).
+On chain the balance of the order's own address at a settled block decides; transfers say when the money came
+(DESIGN rule 7, docs/payments.md). By bank card the processor's word does. Either in full pays the order.
 """
 
 from collections.abc import Sequence
@@ -22,27 +22,47 @@ class Money:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything known of one payment. Balances are None where none was read yet; `native` is another asset's.
+    """Everything known of one payment.
 
-    `peak_balance` is the largest balance that was ever read at a settled block.
+    `due_units` is None where no address was issued: then every other chain fact is empty. Balances are None where
+    none was read yet and belong to the blocks `head_number` and `settled_number`; `peak_balance` is the largest
+    that was ever read at a settled block, `peak_number`. `time_is_up` is the product clock's word, for what no block
+    can tell.
+    `card_pending`: a delayed card payment is on its way; `card_open`: a session may still be paid, so that nobody
+    may call the order unpaid.
     """
 
-    due_units: int
+    due_units: int | None
     expires_at: datetime
     transfers: Sequence[Money]
     head_balance: int | None
+    head_number: int | None
     settled_balance: int | None
     peak_balance: int
     settled_number: int | None
     settled_time: datetime | None
-    native_units: int
+    wrong_asset: bool
+    wrong_network: bool
     dropped: bool
     was_settled: bool
+    peak_number: int | None = None
+    time_is_up: bool = False
+    amount_minor: int = 0
+    card_paid_minor: int = 0
+    card_pending: bool = False
+    card_open: bool = False
+    accepted_by_hand: bool = False
+    screening_hold: bool = False
+
+    @property
+    def card_covers(self) -> bool:
+        return self.card_paid_minor >= self.amount_minor > 0
 
 
 @dataclass(frozen=True)
 class Computed:
-    """The answer. `unpaid_confirmed`: a settled block at or after the expiry shows the sum not covered on time."""
+    """The answer. `on_time_units` is what came by `expires_at`; `unpaid_confirmed`: a settled block at or after the
+    expiry shows the sum not covered, and no card session may pay it any more."""
 
     status: str
     flags: tuple[str, ...]
@@ -52,38 +72,91 @@ class Computed:
     unpaid_confirmed: bool
 
 
+@dataclass(frozen=True)
+class _Chain:
+    """The crypto part in sums. `counted` ignores the deadline once the payment was settled."""
+
+    received: int = 0
+    settled: int = 0
+    on_time: int = 0
+    counted_seen: int = 0
+    counted: int = 0
+    swept: bool = False
+    disagrees: bool = False
+    unexplained: int = 0
+
+
 def compute(facts: Facts) -> Computed:
     """The state of a payment from its facts."""
-    settled_transfers = [
-        money
-        for money in facts.transfers
-        if facts.settled_number is not None and money.block_number <= facts.settled_number
-    ]
+    chain = _chain(facts)
+    unpaid = _is_unpaid(facts, chain)
+    return Computed(
+        status=_status(facts, chain, unpaid),
+        flags=_flags(facts, chain),
+        received_units=chain.received,
+        settled_units=chain.settled,
+        on_time_units=chain.on_time,
+        unpaid_confirmed=unpaid,
+    )
+
+
+def _chain(facts: Facts) -> _Chain:
+    final = _up_to(facts.transfers, facts.settled_number)
     head_sum = sum(money.units for money in facts.transfers)
-    settled_sum = sum(money.units for money in settled_transfers)
-    # Moved out after it had arrived (collected by the operator, or sent back): every transfer is still part of the
-    # chain and the balance once held them all. What was received stays received.
-    swept = (facts.settled_balance or 0) < settled_sum <= facts.peak_balance
-    # Else the smaller of balance and log sum: a token may take a fee on the way, an event alone proves nothing.
-    received = head_sum if swept else min(head_sum, facts.head_balance or 0)
-    settled = settled_sum if swept else min(settled_sum, facts.settled_balance or 0)
+    settled_sum = sum(money.units for money in final)
+    # The smaller of balance and log sum: a token may take a fee on the way, an event alone proves nothing. But what
+    # was moved out after it had arrived (collected by the operator, or sent back) stays received.
+    moved_on = _moved_on(facts, settled_sum)
+    received = max(
+        min(head_sum, facts.head_balance or 0), _beside(facts, moved_on, head_sum, facts.head_balance)
+    )
+    settled = max(
+        min(settled_sum, facts.settled_balance or 0),
+        _beside(facts, moved_on, settled_sum, facts.settled_balance),
+    )
+    swept = moved_on > 0
     # Money that a reorg took back may come again later than the hold: once settled, no deadline is left.
     deadline = facts.expires_at if not facts.was_settled else None
-    on_time_seen = min(received, _by(facts.transfers, deadline))
-    on_time = min(settled, _by(settled_transfers, deadline))
-    confirmed_unpaid = (
-        facts.settled_time is not None
-        and facts.settled_time >= facts.expires_at
-        and on_time < facts.due_units
+    return _Chain(
+        received=received,
+        settled=settled,
+        on_time=min(settled, _by(final, facts.expires_at)),
+        counted_seen=min(received, _by(facts.transfers, deadline)),
+        counted=min(settled, _by(final, deadline)),
+        swept=swept,
+        disagrees=not swept and _disagrees(facts, settled_sum),
+        unexplained=max(0, (facts.settled_balance or 0) - settled_sum),
     )
-    return Computed(
-        status=_status(facts, on_time_seen, on_time, confirmed_unpaid),
-        flags=_flags(facts, received=received, head_sum=head_sum, settled_sum=settled_sum, swept=swept),
-        received_units=received,
-        settled_units=settled,
-        on_time_units=on_time,
-        unpaid_confirmed=confirmed_unpaid,
-    )
+
+
+def _moved_on(facts: Facts, settled_sum: int) -> int:
+    """What an address held at its fullest and holds no more, of transfers that are all still part of the chain; 0
+    where nothing was moved out."""
+    balance = facts.settled_balance or 0
+    if balance < settled_sum <= facts.peak_balance:
+        return settled_sum
+    before = sum(money.units for money in _up_to(facts.transfers, facts.peak_number))
+    after = settled_sum - before
+    # Money that came after the address was emptied stands for itself in the balance.
+    is_moved = balance < facts.peak_balance and before + min(after, balance) > min(settled_sum, balance)
+    return before if is_moved and before <= facts.peak_balance else 0
+
+
+def _beside(facts: Facts, moved_on: int, total: int, balance: int | None) -> int:
+    """With what was moved on: that, and of later transfers what the balance shows."""
+    return moved_on + min(total - moved_on, balance or 0) if moved_on else 0
+
+
+def _disagrees(facts: Facts, settled_sum: int) -> bool:
+    """Each balance against the transfers up to its own block: a newer one is not in it yet."""
+    if facts.settled_balance is not None and facts.settled_balance != settled_sum:
+        return True
+    known = sum(money.units for money in _up_to(facts.transfers, facts.head_number))
+    return facts.head_balance is not None and facts.head_balance != known
+
+
+def _up_to(transfers: Sequence[Money], number: int | None) -> list[Money]:
+    return [money for money in transfers if number is not None and money.block_number <= number]
 
 
 def _by(transfers: Sequence[Money], deadline: datetime | None) -> int:
@@ -91,31 +164,64 @@ def _by(transfers: Sequence[Money], deadline: datetime | None) -> int:
     return sum(money.units for money in transfers if deadline is None or money.block_time <= deadline)
 
 
-def _status(facts: Facts, on_time_seen: int, on_time: int, confirmed_unpaid: bool) -> str:
-    if on_time >= facts.due_units:
+def _covers(facts: Facts, units: int) -> bool:
+    return facts.due_units is not None and units >= facts.due_units
+
+
+def _is_unpaid(facts: Facts, chain: _Chain) -> bool:
+    if facts.card_covers or facts.card_pending or facts.card_open:
+        return False
+    if facts.due_units is None:
+        return facts.time_is_up
+    return (
+        facts.settled_time is not None
+        and facts.settled_time >= facts.expires_at
+        # A balance without its transfers may have come on time: nobody calls that unpaid (C28).
+        and not _covers(facts, chain.counted + chain.unexplained)
+    )
+
+
+def _is_held(facts: Facts) -> bool:
+    """A hit of the screening stops money that has not paid yet; what has paid is a matter for people."""
+    return facts.screening_hold and not facts.was_settled
+
+
+def _status(facts: Facts, chain: _Chain, unpaid: bool) -> str:
+    on_chain = _covers(facts, chain.counted) and not _is_held(facts)
+    if on_chain or facts.card_covers or facts.accepted_by_hand:
         return PaymentStatus.SETTLED
     if facts.was_settled:
         return PaymentStatus.REVERSED
-    if confirmed_unpaid:
+    if unpaid:
         return PaymentStatus.EXPIRED
-    if on_time_seen >= facts.due_units:
+    if _covers(facts, chain.counted_seen) or facts.card_pending:
         return PaymentStatus.SEEN
     return PaymentStatus.AWAITING
 
 
-def _flags(facts: Facts, *, received: int, head_sum: int, settled_sum: int, swept: bool) -> tuple[str, ...]:
+def _flags(facts: Facts, chain: _Chain) -> tuple[str, ...]:
+    due = facts.due_units or 0
     flags = {
-        PaymentFlag.PARTIAL: 0 < received < facts.due_units,
-        PaymentFlag.OVER: received > facts.due_units,
-        PaymentFlag.LATE: not facts.was_settled
+        PaymentFlag.PARTIAL: 0 < chain.received < due and not facts.card_covers,
+        PaymentFlag.OVER: _is_over(facts, chain),
+        PaymentFlag.LATE: (facts.accepted_by_hand or not facts.was_settled)
         and any(money.block_time > facts.expires_at for money in facts.transfers),
-        PaymentFlag.WRONG_ASSET: facts.native_units > 0,
-        PaymentFlag.SWEPT: swept,
-        PaymentFlag.DROPPED: facts.dropped and received < facts.due_units,
-        PaymentFlag.DISAGREE: not swept
-        and (
-            (facts.head_balance is not None and facts.head_balance != head_sum)
-            or (facts.settled_balance is not None and facts.settled_balance != settled_sum)
-        ),
+        PaymentFlag.WRONG_ASSET: facts.wrong_asset,
+        PaymentFlag.WRONG_NETWORK: facts.wrong_network,
+        PaymentFlag.SWEPT: chain.swept,
+        PaymentFlag.DROPPED: facts.dropped and chain.received < due,
+        PaymentFlag.DISAGREE: chain.disagrees,
+        PaymentFlag.SCREENING: _is_held(facts),
+        PaymentFlag.BY_HAND: facts.accepted_by_hand,
     }
     return tuple(str(flag) for flag, present in flags.items() if present)
+
+
+def _is_over(facts: Facts, chain: _Chain) -> bool:
+    """More than asked on one way of paying, or anything beside a way that has paid in full."""
+    if facts.due_units is not None and chain.received > facts.due_units:
+        return True
+    if facts.card_paid_minor > facts.amount_minor:
+        return True
+    both = chain.received > 0 and facts.card_paid_minor > 0
+    return both and (facts.card_covers or _covers(facts, chain.received))

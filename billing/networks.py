@@ -7,71 +7,33 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from billing.addresses import normalize_address
+from billing.network_types import Asset, Network, SecondPrice, Settle, SettleMode, Tier
 from core.errors import Invalid
 
-SettleMode = Literal["finalized", "confirmations", "age"]
+__all__ = ["Asset", "ConfigError", "Network", "Settle", "Tier", "load_networks", "parse_networks"]
 
 MAX_RPC_URLS = 5
+MAX_TIERS = 5
+_POINTER = re.compile(r"(?:/[A-Za-z0-9_.-]{1,40}){1,6}")
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _SYMBOL = re.compile(r"[A-Za-z0-9.]{1,12}")
 _NETWORK_KEYS = {
     "name", "chain_id", "rpc_urls", "settle", "block_seconds", "assets", "explorer", "test", "native_symbol",
-    "multicall",
+    "multicall", "tiers",
 }  # fmt: skip
-_ASSET_KEYS = {"symbol", "name", "contract", "decimals", "price"}
+_ASSET_KEYS = {"symbol", "name", "contract", "decimals", "price", "feed", "second", "offered"}
 _cache: dict[Path, tuple[tuple[int, int, int], dict[str, Network]]] = {}
 
 
 class ConfigError(ValueError):
     """The file cannot be used; the message is one sentence that names the place."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settle:
-    """When a block counts as settled: its tag, a number of confirmations, or an age in seconds."""
-
-    mode: SettleMode
-    value: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asset:
-    """What may be paid; contract None is the native coin, `price` is in USD (None: watched, not offered)."""
-
-    symbol: str
-    name: str
-    contract: str | None
-    decimals: int
-    price: Decimal | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Network:
-    slug: str
-    name: str
-    chain_id: int
-    rpc_urls: tuple[str, ...]
-    settle: Settle
-    block_seconds: float
-    assets: tuple[Asset, ...]
-    explorer: str | None = None
-    test: bool = False
-    native_symbol: str = "ETH"
-    multicall: str | None = None  # a Multicall3 contract: many balances in one call instead of one by one
-
-    def asset(self, symbol: str) -> Asset:
-        """The asset of that symbol; raises KeyError."""
-        for asset in self.assets:
-            if asset.symbol == symbol:
-                return asset
-        raise KeyError(symbol)
 
 
 def load_networks(path: str | Path) -> dict[str, Network]:
@@ -127,6 +89,7 @@ def _network(slug: str, table: Any, where: str) -> Network:
         settle=_settle(table.get("settle"), f"{where}.settle"),
         block_seconds=_seconds(table, where),
         assets=_assets(table.get("assets"), where),
+        tiers=_tiers(table, where),
         explorer=_explorer(table, where),
         test=_flag(table, "test", where),
         native_symbol=_symbol(table, "native_symbol", where, default="ETH"),
@@ -150,13 +113,38 @@ def _asset(row: Any, where: str) -> Asset:
         raise ConfigError(f"{where}: this must be a table.")
     _only_keys(row, _ASSET_KEYS, where)
     contract = _contract(row, "contract", where)
+    if contract is not None and ("feed" in row or "second" in row):
+        raise ConfigError(f"{where}: only the native coin has a feed and a second source.")
+    if ("feed" in row) != ("second" in row):
+        raise ConfigError(f"{where}: feed and second are needed together, as two prices must agree.")
     return Asset(
         symbol=_symbol(row, "symbol", where),
         name=_text(row, "name", where),
         contract=contract,
         decimals=_whole(row, "decimals", where, low=0, high=36),
         price=_price(row, where, native=contract is None),
+        feed=_contract(row, "feed", where),
+        second=_second(row, f"{where}.second") if "second" in row else None,
+        offered=_flag(row, "offered", where, default=True),
     )
+
+
+def _second(row: dict[str, Any], where: str) -> SecondPrice:
+    """Another feed, or a number in a JSON document that is read over https."""
+    table = row["second"]
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where}: a table with a feed, or with a url and a pointer, is needed.")
+    _only_keys(table, {"feed", "url", "pointer"}, where)
+    if "feed" in table:
+        if len(table) > 1 or table["feed"] == row.get("feed"):
+            raise ConfigError(f"{where}.feed: another feed than the first is needed, and nothing beside it.")
+        return SecondPrice(feed=_contract(table, "feed", where))
+    url, pointer = table.get("url"), table.get("pointer")
+    if not _is_url(url) or not str(url).startswith("https://"):
+        raise ConfigError(f"{where}.url: this must be an https:// address.")
+    if not isinstance(pointer, str) or not _POINTER.fullmatch(pointer):
+        raise ConfigError(f"{where}.pointer: a JSON pointer such as /data/amount is needed.")
+    return SecondPrice(url=str(url), pointer=pointer)
 
 
 def _contract(table: dict[str, Any], key: str, where: str) -> str | None:
@@ -172,7 +160,7 @@ def _price(row: dict[str, Any], where: str, *, native: bool) -> Decimal | None:
     """Stable coins are held at one dollar by policy; another figure would sell at a frozen rate."""
     if native:
         if "price" in row:
-            raise ConfigError(f"{where}.price: the native coin has no fixed price, leave it out.")
+            raise ConfigError(f"{where}.price: the native coin has no fixed price; give it feed and second.")
         return None
     value = row.get("price", "1")
     try:
@@ -196,6 +184,40 @@ def _settle(table: Any, where: str) -> Settle:
             raise ConfigError(f"{where}.value: the mode finalized takes no value.")
         return Settle(mode="finalized")
     return Settle(mode=cast(SettleMode, mode), value=_whole(table, "value", where, low=1, high=10**6))
+
+
+def _tiers(table: dict[str, Any], where: str) -> tuple[Tier, ...]:
+    """Rules by amount, ascending; no larger amount may have a laxer rule as far as two rules can be compared."""
+    rows = table.get("tiers", [])
+    if not isinstance(rows, list) or len(rows) > MAX_TIERS:
+        raise ConfigError(f"{where}.tiers: at most {MAX_TIERS} [[tiers]] tables are allowed.")
+    tiers = [_tier(row, f"{where}.tiers[{position}]") for position, row in enumerate(rows)]
+    if any(later.up_to <= earlier.up_to for earlier, later in pairwise(tiers)):
+        raise ConfigError(f"{where}.tiers: each amount up_to must be larger than the one before.")
+    rules = [*(tier.settle for tier in tiers), _settle(table.get("settle"), f"{where}.settle")]
+    if any(_is_laxer(later, than=earlier) for earlier, later in pairwise(rules)):
+        raise ConfigError(f"{where}.tiers: a larger amount must not settle by a laxer rule.")
+    return tuple(tiers)
+
+
+def _tier(row: Any, where: str) -> Tier:
+    if not isinstance(row, dict):
+        raise ConfigError(f"{where}: this must be a table.")
+    rule = {key: value for key, value in row.items() if key != "up_to"}
+    try:
+        text = row.get("up_to")
+        up_to = Decimal(text) if isinstance(text, str) else Decimal("NaN")
+    except InvalidOperation:
+        up_to = Decimal("NaN")
+    if not up_to.is_finite() or up_to <= 0:
+        raise ConfigError(f'{where}.up_to: an amount in quotes is needed, such as "500".')
+    return Tier(up_to=up_to, settle=_settle(rule, where))
+
+
+def _is_laxer(rule: Settle, *, than: Settle) -> bool:
+    if rule.mode == than.mode:
+        return rule.value < than.value
+    return than.mode == "finalized"
 
 
 def _rpc_urls(table: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -245,8 +267,8 @@ def _whole(table: dict[str, Any], key: str, where: str, *, low: int, high: int) 
     return value
 
 
-def _flag(table: dict[str, Any], key: str, where: str) -> bool:
-    value = table.get(key, False)
+def _flag(table: dict[str, Any], key: str, where: str, *, default: bool = False) -> bool:
+    value = table.get(key, default)
     if not isinstance(value, bool):
         raise ConfigError(f"{where}.{key}: this must be true or false.")
     return value

@@ -12,8 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from billing import locks
 from billing.addresses import Xpub
 from billing.models import AcceptedXpub, AddressCheck, DepositAddress
-from core import clock, decisions
+from core import clock, decisions, outbox
 from core.errors import Unavailable
+
+# A sweep fills the pool every few seconds; a busy hour asks for it a little sooner, not with each order.
+HINT_EVERY = 10
 
 
 @lru_cache(maxsize=2)
@@ -26,23 +29,26 @@ def xpub() -> Xpub:
     return _xpub(settings.DEPOSIT_XPUB)
 
 
-def take(*, network: str) -> tuple[DepositAddress, AddressCheck]:
-    """Give the next clean address to an order, in the caller's transaction. Never waits for another checkout.
+def take(*, network: str) -> tuple[DepositAddress, int]:
+    """Give the next clean address to an order, in the caller's transaction, with the block at which it was found clean.
+    Never waits for another checkout.
 
     Raises Unavailable(payment_unavailable) where the pool has none: then nothing is held.
     """
     since = clock.system_now() - timedelta(seconds=settings.ADDRESS_CHECK_MAX_AGE_SECONDS)
-    address = locks.next_clean_address(network=network, fingerprint=xpub().fingerprint, checked_since=since)
-    if address is None:
+    found = locks.next_clean_address(
+        network=network, fingerprint=xpub().fingerprint, checked_since=since, issued_at=clock.now()
+    )
+    if found is None:
         raise Unavailable(
             code="payment_unavailable",
             message=_("No deposit address is ready at this moment. Nothing is held; please try again."),
             field="pay_with",
         )
-    address.status = DepositAddress.Status.ISSUED
-    address.issued_at = clock.now()
-    address.save(update_fields=["status", "issued_at"])
-    return address, AddressCheck.objects.get(address=address, network=network)
+    address, block_number = found
+    if address.index % HINT_EVERY == 0:
+        transaction.on_commit(lambda: outbox.hint("billing.fill_pool"))
+    return address, block_number
 
 
 def is_accepted() -> bool:

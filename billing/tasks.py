@@ -2,12 +2,12 @@
 
 from celery import shared_task
 
-from billing import offers
+from billing import card_tasks, money_tasks
 from billing.services import fill_pool as pool_service
-from billing.services import missing_networks, refund_due, watch
+from billing.services import issue_missing, missing_networks, watch
+from billing.services import read_prices as price_service
+from billing.services import render_invoice as render_invoices
 from billing.services import send_demo_transfer as demo
-from core.models import Event
-from core.outbox import handler
 from core.sweeps import sweep
 
 
@@ -19,14 +19,19 @@ def watch_network(slug: str) -> None:
 @shared_task(name="billing.sweep_networks", ignore_result=True)
 @sweep("networks")
 def sweep_networks() -> None:
-    for slug in offers.networks():
-        watch.watch_network(slug)
+    watch.watch_all()
 
 
 @shared_task(name="billing.sweep_missing_networks", ignore_result=True)
 @sweep("missing_networks")
 def sweep_missing_networks() -> None:
     missing_networks.report_missing()
+
+
+@shared_task(name="billing.sweep_prices", ignore_result=True)
+@sweep("prices")
+def sweep_prices() -> None:
+    price_service.read_prices()
 
 
 @shared_task(name="billing.fill_pool", ignore_result=True)
@@ -47,6 +52,17 @@ def sweep_demo_transfers() -> None:
         demo.send_demo_transfer(row_id)
 
 
-@handler("billing.on_order_cancelled")
-def on_order_cancelled(event: Event) -> None:
-    refund_due.after_cancel(order_id=event.order_ref)
+@shared_task(name="billing.render_invoice", ignore_result=True)
+def render_invoice(invoice_id: int) -> None:
+    render_invoices.render_invoice(invoice_id)
+
+
+@shared_task(name="billing.sweep_invoices", ignore_result=True)
+@sweep("invoices")
+def sweep_invoices() -> None:
+    issue_missing.issue_missing()
+    render_invoices.render_due()
+
+
+# Celery finds tasks by this module; those of bank cards and of money that goes back have one of their own.
+__all__ = ["card_tasks", "money_tasks"]

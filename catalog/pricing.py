@@ -37,7 +37,11 @@ class PricedLine:
 
 @dataclass(frozen=True, slots=True)
 class PricedQuote:
-    """Lines add up to `total`; `saving` is what the term takes off the list price, text and never a line."""
+    """Lines add up to `total`; `saving` is what the term takes off the list price, text and never a line.
+
+    With prices that contain the tax (`tax_included`) `total` is the sum of the shown prices, `tax` is what it
+    contains and `subtotal` the rest; the tax line then adds nothing.
+    """
 
     lines: tuple[PricedLine, ...]
     subtotal: Decimal
@@ -47,6 +51,7 @@ class PricedQuote:
     price_version: int
     list_price: Decimal
     saving: Decimal
+    tax_included: bool = False
 
 
 def table_amount(
@@ -87,7 +92,8 @@ def price_quote(
 ) -> PricedQuote:
     """Price `lots` lots (1 to MAX_LOTS) with options and tax.
 
-    A line is table price x quantity and is not rounded again; the tax line is subtotal x rate, half up once.
+    A line is table price x quantity and is not rounded again. The tax is rounded once for the whole quote: the sum
+    x rate, half up, or, where prices contain it, what is left of the sum after sum / (1 + rate), half up.
     Raises Invalid(lots_out_of_range), ValueError for option prices of another table, term or currency or with
     a quantity out of bounds (selectors.chosen_options refuses those politely), TypeError for floats.
     """
@@ -99,18 +105,19 @@ def price_quote(
             params={"maximum": MAX_LOTS},
         )
     lines = [_lot_line(lot_price, lots), *(_option_line(lot_price, option) for option in options)]
-    subtotal = sum((line.amount for line in lines), Decimal("0.00"))
-    tax_line = _tax_line(subtotal, tax)
+    shown = sum((line.amount for line in lines), Decimal("0.00"))
+    amount = _tax_amount(shown, tax)
     undiscounted = list_price(lot_price=lot_price, lots=lots)
     return PricedQuote(
-        lines=(*lines, tax_line),
-        subtotal=subtotal,
-        tax=tax_line.amount,
-        total=subtotal + tax_line.amount,
+        lines=(*lines, _tax_line(amount, tax)),
+        subtotal=shown - amount if tax.included else shown,
+        tax=amount,
+        total=shown if tax.included else shown + amount,
         currency=lot_price.currency,
         price_version=lot_price.price_version,
         list_price=undiscounted,
         saving=undiscounted - lines[0].amount,
+        tax_included=tax.included,
     )
 
 
@@ -167,18 +174,23 @@ def _option_line(lot_price: LotOffer, option: ChosenOption) -> PricedLine:
     )
 
 
-def _tax_line(subtotal: Decimal, tax: TaxRate) -> PricedLine:
+def _tax_amount(shown: Decimal, tax: TaxRate) -> Decimal:
     _require_decimal(tax.rate)
     if tax.rate < 0:
         raise ValueError("A tax rate is not negative.")
-    amount = quantize(subtotal * tax.rate)
+    if tax.included:
+        return shown - quantize(shown / (1 + tax.rate))
+    return quantize(shown * tax.rate)
+
+
+def _tax_line(amount: Decimal, tax: TaxRate) -> PricedLine:
+    """Prices that contain the tax: the line adds nothing, `contained_amount` says what is in the others."""
+    facts = {"rate": f"{tax.rate:f}", "treatment": tax.treatment}
+    if tax.included:
+        facts["contained_amount"] = f"{amount:.2f}"
+    added = Decimal("0.00") if tax.included else amount
     return PricedLine(
-        kind=KIND_TAX,
-        code=tax.country,
-        facts={"rate": f"{tax.rate:f}", "treatment": tax.treatment},
-        quantity=1,
-        unit_amount=amount,
-        amount=amount,
+        kind=KIND_TAX, code=tax.country, facts=facts, quantity=1, unit_amount=added, amount=added
     )
 
 

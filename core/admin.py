@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth import admin as auth_admin
@@ -12,6 +13,7 @@ from django.http import HttpRequest
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from core.admin_actions import ServiceAction, ServiceAdmin
 from core.admin_rows import EditableAdmin, ReadOnlyAdmin, ReadOnlyInline
@@ -28,6 +30,34 @@ admin.site.unregister([User, Group])
 DECISION_LABELS: dict[str, "str | _StrPromise"] = {
     "note": _("Close with a note"),
     "try_again": _("Try again"),
+    "move_to_whole_cards": _("Move to whole cards"),
+    "card_is_sound": _("The card is sound"),
+    "refund_now": _("Refund now"),
+    "accept": _("Accept as paid in full"),
+    "refund": _("Refund"),
+    "refund_excess": _("Refund the excess"),
+    "offer": _("Keep a lot for the buyer"),
+    "clear": _("Let this money pass"),
+    "sent": _("Enter the transaction hash"),
+    "send_again": _("Send again"),
+}
+# What such a button does, said before it is done; the note alone changes nothing but the decision.
+DECISION_EXPLAINS: dict[str, "str | _StrPromise"] = {
+    "try_again": _("The event is handed to its handler once more."),
+    "move_to_whole_cards": _(
+        "The lease moves to whole cards. Its local disk starts empty; the time counts as missing."
+    ),
+    "card_is_sound": _("The card is sold again."),
+    "refund_now": _("The lease is given up and the whole price falls due as a refund."),
+    "accept": _("The order counts as paid from now on; what is missing is written off."),
+    "refund": _(
+        "What arrived falls due as a refund. The buyer is asked for an address, a bank card is credited."
+    ),
+    "refund_excess": _("What came above the price falls due as a refund; the order goes on."),
+    "offer": _("Cards are held for the buyer, who is asked whether to start or to take the money back."),
+    "clear": _("This money counts from now on as any other."),
+    "sent": _("The worker looks for this transaction on the chain and verifies the refund by it."),
+    "send_again": _("The refund is made at the card processor once more."),
 }
 
 
@@ -46,9 +76,13 @@ class OpenFilter(admin.SimpleListFilter):
         return queryset
 
 
-def _resolve(path: str, decision: Decision, actor: str, reason: str) -> str | None:
-    result = import_string(path)(decision=decision, actor=actor, reason=reason)
+def _resolve(path: str, decision: Decision, actor: str, reason: str, **values: str) -> str | None:
+    result = import_string(path)(decision=decision, actor=actor, reason=reason, **values)
     return result if isinstance(result, str) else None
+
+
+def _text_field(label: "str | _StrPromise") -> forms.CharField:
+    return forms.CharField(label=label, max_length=200, widget=UnfoldAdminTextInputWidget)
 
 
 @admin.register(Decision)
@@ -67,9 +101,15 @@ class DecisionAdmin(ServiceAdmin):
             ServiceAction(
                 name=name,
                 label=DECISION_LABELS.get(name, name.replace("_", " ").capitalize()),
-                explain=_("The decision is closed. The reason is kept and shown to other staff."),
+                explain=DECISION_EXPLAINS.get(
+                    name, _("The decision is closed. The reason is kept and shown to other staff.")
+                ),
                 permission=kind["permission"],
                 run=partial(_resolve, path),
+                fields={
+                    key: partial(_text_field, label)
+                    for key, label in kind.get("inputs", {}).get(name, {}).items()
+                },
                 offered=lambda decision: decision.closed_at is None,
             )
             for name, path in kind["actions"].items()

@@ -1,7 +1,7 @@
 """Buttons of the admin: one page asks for confirmation and a reason, then one service is called."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -29,7 +29,8 @@ MAX_REASON = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceAction:
-    """A button. `run(row, actor, reason)` calls the service, which checks the state under its own lock.
+    """A button. `run(row, actor, reason, **values)` calls the service, which checks the state under its own lock;
+    `fields` are what it asks for beside the reason, and each is a keyword of `run`.
 
     `offered` says when the button is drawn; it decides nothing: a second click reaches the service and hears
     what the service says. What `run` returns is shown once, on a page that no cache keeps (a new secret).
@@ -39,7 +40,8 @@ class ServiceAction:
     label: "str | _StrPromise"
     explain: "str | _StrPromise"
     permission: str
-    run: Callable[[Any, str, str], str | None]
+    run: Callable[..., str | None]
+    fields: Mapping[str, Callable[[], forms.Field]] = field(default_factory=dict)
     offered: Callable[[Any], bool] = lambda _row: True
     reason_required: bool = True
     danger: bool = False
@@ -52,9 +54,12 @@ class ReasonForm(forms.Form):
         label=_("Reason"), max_length=MAX_REASON, widget=UnfoldAdminTextareaWidget(attrs={"rows": 4})
     )
 
-    def __init__(self, *args: Any, required: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, action: ServiceAction, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["reason"].required = required
+        self.fields["reason"].required = action.reason_required
+        for name, make in action.fields.items():
+            self.fields[name] = make()
+        self.order_fields([*action.fields, "reason"])
 
     def clean_reason(self) -> str:
         try:
@@ -126,15 +131,19 @@ class EditableServiceAdmin(EditableAdmin):
             raise Http404
         if not request.user.has_perm(action.permission):
             raise PermissionDenied
-        form = ReasonForm(request.POST or None, required=action.reason_required)
+        form = ReasonForm(request.POST or None, action=action)
         if request.method == "POST" and form.is_valid():
-            return self._act(request, row, action, form.cleaned_data["reason"])
+            return self._act(request, row, action, form)
         return self._page(request, row, action, form=form)
 
-    def _act(self, request: HttpRequest, row: Any, action: ServiceAction, reason: str) -> HttpResponse:
+    def _act(self, request: HttpRequest, row: Any, action: ServiceAction, form: ReasonForm) -> HttpResponse:
+        values = dict(form.cleaned_data)
         try:
-            shown_once = action.run(row, request.user.get_username(), reason)
+            shown_once = action.run(row, request.user.get_username(), values.pop("reason"), **values)
         except Refusal as refusal:
+            if refusal.field in action.fields:
+                form.add_error(refusal.field, refusal.text)
+                return self._page(request, row, action, form=form)
             messages.warning(request, refusal.text)
         except IllegalStep:
             # A rival was faster between the service's look and ours: nothing was done here.

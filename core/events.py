@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from core import clock, outbox
 from core.models import Audience, Event, OutboxRow
+from core.rows import Change, insert
 
 
 def emit(
@@ -16,15 +17,16 @@ def emit(
     order_ref: str = "",
     audience: str = Audience.BUYER,
     payload: dict[str, Any] | None = None,
+    change: Change | None = None,
 ) -> Event:
-    """Write one fact. Must run inside the transaction of the change that it tells of.
+    """Write one fact. Must run inside the transaction of the change that it tells of; `change` is written with it.
 
     Handlers come from the setting DOMAIN_EVENT_HANDLERS (event name -> task names). The tasks are sent after
     the commit; if that fails, the sweep finds the rows.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("An event is written in the transaction of the change that it tells of.")
-    event = Event.objects.create(
+    event = Event(
         name=name,
         subject=subject,
         order_ref=order_ref,
@@ -33,10 +35,11 @@ def emit(
         at=clock.now(),
     )
     handlers: dict[str, list[str]] = settings.DOMAIN_EVENT_HANDLERS
-    rows = OutboxRow.objects.bulk_create(
+    rows = [
         OutboxRow(event=event, handler=handler, subject=order_ref or subject, next_at=clock.system_now())
         for handler in handlers.get(name, [])
-    )
+    ]
+    insert(event, *rows, change=change)
     for row in rows:
         transaction.on_commit(lambda row=row: outbox.send(row))  # type: ignore[misc]
     return event

@@ -10,6 +10,7 @@ from django.db import connection, models
 from core import clock, events
 from core.locks import is_locked
 from core.models import Audience
+from core.rows import Change, update
 
 
 class IllegalStep(Exception):
@@ -80,16 +81,19 @@ class Lifecycle:
         if hasattr(row, stamp):
             setattr(row, stamp, at or clock.now())
             fields.add(stamp)
-        row.save(update_fields=sorted(fields))
+        change = Change(row, sorted(fields))
         name = self.event_name(origin, to)
-        if name is not None:
-            events.emit(
-                name=name,
-                subject=f"{self.kind}:{row.pk}",
-                order_ref=order_ref,
-                audience=audience,
-                payload=payload,
-            )
+        if name is None:
+            update(change)
+            return
+        events.emit(
+            name=name,
+            subject=f"{self.kind}:{row.pk}",
+            order_ref=order_ref,
+            audience=audience,
+            payload=payload,
+            change=change,
+        )
 
 
 def table(**steps: Iterable[str]) -> dict[str, frozenset[str]]:

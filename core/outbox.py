@@ -1,25 +1,18 @@
 """The outbox: rows are the truth, a task on the broker is only a hint that one is due (DESIGN rule 8)."""
 
-import time
 from collections.abc import Callable
 from datetime import timedelta
 
 import structlog
-from celery import current_app, shared_task
+from celery import shared_task
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
-from core import clock, decisions
+from core import clock, decisions, hints
 from core.models import Event, OutboxRow
 
 log = structlog.get_logger(__name__)
-
-# A sweep finds everything within about this time anyway.
-QUIET_SECONDS = 5.0
-_quiet_until = 0.0
 
 Handler = Callable[[Event], None]
 _handlers: dict[str, Handler] = {}
@@ -57,20 +50,8 @@ def send(row: OutboxRow) -> None:
 
 
 def hint(task: str, *args: object) -> bool:
-    """Send a task by name, one try with short sockets. False where the broker is gone: the sweep will see to it.
-
-    After a failure this process sends no hint for QUIET_SECONDS: a broker that hangs would cost a second each.
-    """
-    global _quiet_until  # noqa: PLW0603  # one process, one broker
-    if time.monotonic() < _quiet_until:
-        return False
-    try:
-        current_app.send_task(task, args=args, retry=False, ignore_result=True)
-    except (OperationalError, RedisError, OSError) as error:
-        _quiet_until = time.monotonic() + QUIET_SECONDS
-        log.warning("task_hint_lost", task=task, error=type(error).__name__)
-        return False
-    return True
+    """Have a task sent by name, soon and once, by the thread of core.hints. A lost hint is found by the sweep."""
+    return hints.give(task, *args)
 
 
 def process(row_id: int) -> bool:

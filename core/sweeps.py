@@ -1,10 +1,26 @@
 """Sweeps find due work by a query; each leaves the time of its last run for staff and /readyz."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 from functools import wraps
+from typing import TypeVar
+
+import structlog
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 
 from core import clock
 from core.models import SweepRun
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+# So many rounds may be missed before somebody is told; of a sweep that runs every few seconds as many as two minutes
+# hold, since a restart of the worker takes some.
+MISSED_ROUNDS = 3
+SHORTEST_LIMIT = timedelta(minutes=2)
 
 _names: set[str] = set()
 
@@ -35,6 +51,49 @@ def sweep(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     return wrap
 
 
+def each(rows: Iterable[T], act: Callable[[T], object], *, seconds: float | None = None) -> int:
+    """Act on one row after the other; how many said that something was done. One that breaks holds up no other; the
+    first error is raised at the end, so that the sweep shows it.
+
+    `seconds`: no row is begun after so long; the next round goes on with the rest.
+    """
+    ends = None if seconds is None else time.monotonic() + seconds
+    first: Exception | None = None
+    done = 0
+    for row in rows:
+        if ends is not None and time.monotonic() >= ends:
+            break
+        try:
+            done += bool(act(row))
+        except SoftTimeLimitExceeded:
+            raise
+        except Exception as error:
+            log.exception("sweep_row_failed", row=str(row))
+            first = first or error
+    if first is not None:
+        raise first
+    return done
+
+
 def names() -> frozenset[str]:
     """All sweeps known to this process."""
     return frozenset(_names)
+
+
+def limit(name: str) -> timedelta:
+    """How long ago a sweep may have finished, by its interval in settings.SWEEP_INTERVALS."""
+    seconds: float = settings.SWEEP_INTERVALS.get(name, 0.0)
+    return max(SHORTEST_LIMIT, timedelta(seconds=MISSED_ROUNDS * seconds))
+
+
+def is_late(run: SweepRun) -> bool:
+    """Whether a scheduled sweep has not finished for longer than its limit. Shown by /readyz, and a decision."""
+    if run.name not in settings.SWEEP_INTERVALS:
+        return False
+    since = run.last_finished_at or run.last_started_at
+    return since is not None and clock.system_now() - since > limit(run.name)
+
+
+def late() -> list[SweepRun]:
+    """The late ones by name. A sweep that has never run has no row: a new one is not late."""
+    return [run for run in SweepRun.objects.order_by("name") if is_late(run)]

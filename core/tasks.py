@@ -2,7 +2,8 @@
 
 from celery import shared_task
 
-from core import mail, outbox, staff_login
+from core import hints, mail, outbox, staff_login
+from core.services import watch_sweeps
 from core.sweeps import sweep
 
 
@@ -10,6 +11,11 @@ from core.sweeps import sweep
 @sweep("outbox")
 def sweep_outbox() -> None:
     outbox.drain()
+
+
+@shared_task(name="core.pass_on_hints", ignore_result=True)
+def pass_on_hints(given: list[tuple[str, list[object]]]) -> None:
+    hints.pass_on(given)
 
 
 @shared_task(name="core.send_mail", ignore_result=True)
@@ -28,3 +34,9 @@ def sweep_mail() -> None:
 @sweep("logins")
 def sweep_logins() -> None:
     staff_login.forget_old()
+
+
+@shared_task(name="core.sweep_late_sweeps", ignore_result=True)
+@sweep("late_sweeps")
+def sweep_late_sweeps() -> None:
+    watch_sweeps.watch_sweeps()

@@ -1,17 +1,41 @@
 """The fleet for staff: nodes, cards, what is held and rented. Buttons call services, nothing is edited."""
 
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from core.admin_actions import ServiceAction, ServiceAdmin
 from core.admin_rows import ReadOnlyAdmin, ReadOnlyInline
-from fleet.lifecycle import OVER_STATES, PREPARATION_STATES, TEARDOWN_STATES
-from fleet.models import AccessKey, Card, Hold, Lease, Node, Reservation, SimulatedMachine
+from fleet.fault_admin import SimulatedFaultAdmin
+from fleet.lifecycle import OVER_STATES, PREPARATION_STATES, TEARDOWN_STATES, LeaseStatus
+from fleet.models import (
+    AccessKey,
+    Card,
+    EngineSilence,
+    Hold,
+    Lease,
+    MaintenanceWindow,
+    Node,
+    Outage,
+    Reservation,
+    SimulatedFault,
+    SimulatedMachine,
+)
 from fleet.services.end_by_staff import end_by_staff
 from fleet.services.maintenance import put_card_in_service, put_in_service, take_out_of_service
+from fleet.services.maintenance_window import add_window, cancel_window
 from fleet.services.prepare_again import prepare_again
 from fleet.services.release_by_staff import release_by_staff
+from fleet.services.repair import card_is_sound, move_degraded
 from fleet.services.take_other_cards import take_other_cards
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 
 def _prepare_again(lease: Lease, actor: str, reason: str) -> None:
@@ -34,12 +58,39 @@ def _put_in(node: Node, actor: str, reason: str) -> None:
     put_in_service(node_id=node.pk, actor=actor, reason=reason)
 
 
+def _card_is_sound(card: Card, actor: str, reason: str) -> None:
+    card_is_sound(card_id=card.pk, actor=actor, reason=reason)
+
+
+def _move(lease: Lease, actor: str, reason: str) -> None:
+    move_degraded(order_ref=lease.order_ref, actor=actor, reason=reason)
+
+
 def _put_card_in(card: Card, actor: str, reason: str) -> None:
     put_card_in_service(card_id=card.pk, actor=actor, reason=reason)
 
 
+def _add_window(node: Node, actor: str, reason: str, *, from_at: datetime, to_at: datetime) -> None:
+    add_window(node_id=node.pk, from_at=from_at, to_at=to_at, actor=actor, reason=reason)
+
+
+def _cancel_window(window: MaintenanceWindow, actor: str, reason: str) -> None:
+    cancel_window(window_id=window.pk, actor=actor, reason=reason)
+
+
+def _instant_field(label: "str | _StrPromise") -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label, widget=UnfoldAdminTextInputWidget(attrs={"type": "datetime-local"})
+    )
+
+
 def _release(hold: Hold, actor: str, reason: str) -> None:
     release_by_staff(ref=hold.ref, actor=actor, reason=reason)
+
+
+class WindowInline(ReadOnlyInline):
+    model = MaintenanceWindow
+    fields = ["period", "reason", "made_by", "made_at", "cancelled_at"]
 
 
 class CardInline(ReadOnlyInline):
@@ -49,11 +100,21 @@ class CardInline(ReadOnlyInline):
 
 @admin.register(Node)
 class NodeAdmin(ServiceAdmin):
-    list_display = ["name", "site", "accelerator", "host_arch", "driver_version", "in_service", "note"]
-    list_filter = ["in_service", "site", "accelerator"]
+    list_display = [
+        "name",
+        "site",
+        "accelerator",
+        "topology",
+        "driver_version",
+        "stack_version",
+        "healthy",
+        "in_service",
+        "note",
+    ]
+    list_filter = ["in_service", "healthy", "site", "accelerator"]
     list_select_related = ["accelerator"]
     search_fields = ["name", "site", "cards__serial"]
-    inlines = [CardInline]
+    inlines = [CardInline, WindowInline]
     service_actions = [
         ServiceAction(
             name="maintenance",
@@ -72,7 +133,49 @@ class NodeAdmin(ServiceAdmin):
             offered=lambda node: not node.in_service,
             reason_required=False,
         ),
+        ServiceAction(
+            name="window",
+            label=_("Plan maintenance"),
+            explain=_(
+                "Nothing is placed on this node in that time. It is refused where an order stands in it."
+            ),
+            permission="fleet.change_node",
+            run=_add_window,
+            fields={
+                "from_at": partial(_instant_field, _("From, UTC")),
+                "to_at": partial(_instant_field, _("To, UTC")),
+            },
+        ),
     ]
+
+
+@admin.register(MaintenanceWindow)
+class MaintenanceWindowAdmin(ServiceAdmin):
+    list_display = ["node", "from_at", "to_at", "reason", "made_by", "made_at", "cancelled_at"]
+    list_filter = ["node__site"]
+    list_select_related = ["node"]
+    search_fields = ["node__name", "reason"]
+    service_actions = [
+        ServiceAction(
+            name="cancel",
+            label=_("Cancel the maintenance"),
+            explain=_("The time is sold again."),
+            permission="fleet.change_node",
+            run=_cancel_window,
+            offered=lambda window: window.cancelled_at is None,
+            reason_required=False,
+        )
+    ]
+
+    @admin.display(description=_("From"), ordering="period")
+    def from_at(self, window: MaintenanceWindow) -> datetime | None:
+        lower: datetime | None = window.period.lower
+        return lower
+
+    @admin.display(description=_("To"))
+    def to_at(self, window: MaintenanceWindow) -> datetime | None:
+        upper: datetime | None = window.period.upper
+        return upper
 
 
 class ReservationInline(ReadOnlyInline):
@@ -95,7 +198,15 @@ class CardAdmin(ServiceAdmin):
             permission="fleet.change_card",
             run=_put_card_in,
             offered=lambda card: not card.in_service,
-        )
+        ),
+        ServiceAction(
+            name="sound",
+            label=_("The card is sound"),
+            explain=_("A lease found this card missing or faulty. It has been looked at and is sold again."),
+            permission="fleet.change_card",
+            run=_card_is_sound,
+            offered=lambda card: not card.healthy,
+        ),
     ]
 
 
@@ -184,6 +295,17 @@ class LeaseAdmin(ServiceAdmin):
             offered=lambda lease: lease.status in PREPARATION_STATES,
         ),
         ServiceAction(
+            name="move",
+            label=_("Move to whole cards"),
+            explain=_(
+                "A card of this lease is missing. The lease goes on on other cards for the rest of its term; "
+                "access is closed until they are tested, and the local disk starts empty there."
+            ),
+            permission="fleet.change_lease",
+            run=_move,
+            offered=lambda lease: lease.status == LeaseStatus.DEGRADED and lease.moving_at is None,
+        ),
+        ServiceAction(
             name="end",
             label=_("End the lease"),
             explain=_("Access closes now and the machine is wiped. The buyer loses what is on it."),
@@ -200,3 +322,19 @@ class SimulatedMachineAdmin(ReadOnlyAdmin):
     list_display = ["lease_id", "username", "state", "starts_at", "ends_at", "wiped_at"]
     list_filter = ["state"]
     search_fields = ["username"]
+
+
+@admin.register(Outage)
+class OutageAdmin(ReadOnlyAdmin):
+    list_display = ["lease", "card", "cause", "began_at", "ended_at", "note"]
+    list_filter = ["cause"]
+    list_select_related = ["lease", "card"]
+    search_fields = ["lease__order_ref", "lease__username", "card__serial"]
+
+
+@admin.register(EngineSilence)
+class EngineSilenceAdmin(ReadOnlyAdmin):
+    list_display = ["began_at", "ended_at", "looks", "reason"]
+
+
+admin.site.register(SimulatedFault, SimulatedFaultAdmin)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy as _
 
 from core.errors import Refusal, TooMany
 from fleet.models import Hold
+from fleet.unpaid import Unpaid
 
 
 @dataclass(frozen=True)
@@ -37,37 +38,53 @@ def check_order_size(*, card_count: int, limits: HoldLimits) -> None:
 
 def check_owner(*, owner: str, prefix: str, card_count: int, limits: HoldLimits, moment: datetime) -> None:
     """Orders and cards of this owner and orders of this prefix. The caller holds both advisory locks."""
-    open_holds = unpaid_holds(moment)
-    own = open_holds.filter(owner=owner).aggregate(orders=Count("pk"), cards=Sum("card_count"))
-    over_owner = own["orders"] >= limits.orders_per_owner
-    over_cards = (own["cards"] or 0) + card_count > limits.cards_per_owner
+    own, near = Q(owner=owner), Q(prefix=prefix)
+    found = unpaid_holds(moment).aggregate(
+        owner_orders=Count("pk", filter=own),
+        owner_cards=Sum("card_count", filter=own, default=0),
+        prefix_orders=Count("pk", filter=near),
+    )
+    _check(card_count=card_count, limits=limits, prefix=prefix, **found)
+
+
+def check_unpaid(*, unpaid: Unpaid, prefix: str, card_count: int, limits: HoldLimits) -> None:
+    """The same for counts that were read under both advisory locks already."""
+    _check(
+        owner_orders=unpaid.owner_orders,
+        owner_cards=unpaid.owner_cards,
+        prefix_orders=unpaid.prefix_orders,
+        card_count=card_count,
+        limits=limits,
+        prefix=prefix,
+    )
+
+
+def _check(
+    *,
+    owner_orders: int,
+    owner_cards: int,
+    prefix_orders: int,
+    card_count: int,
+    limits: HoldLimits,
+    prefix: str,
+) -> None:
+    over_owner = owner_orders >= limits.orders_per_owner
+    over_cards = owner_cards + card_count > limits.cards_per_owner
     over_prefix = (
-        bool(prefix)
-        and limits.orders_per_prefix is not None
-        and open_holds.filter(prefix=prefix).count() >= limits.orders_per_prefix
+        bool(prefix) and limits.orders_per_prefix is not None and prefix_orders >= limits.orders_per_prefix
     )
     if over_owner or over_cards or over_prefix:
         raise _too_many()
 
 
-def check_share(
-    *,
-    prefix: str,
-    accelerator_id: int,
-    card_count: int,
-    free_cards: int,
-    moment: datetime,
-    limits: HoldLimits,
-) -> None:
-    """Unpaid holds of one prefix take at most half of an accelerator's free cards, but always one order."""
+def check_share(*, unpaid: Unpaid, prefix: str, card_count: int, free_cards: int, limits: HoldLimits) -> None:
+    """Unpaid holds of one prefix take at most half of what an accelerator has free, but always one order.
+
+    `free_cards` are those that are free now; together with what the prefix holds they are the whole.
+    """
     if limits.orders_per_prefix is None or not prefix:
         return
-    held = (
-        unpaid_holds(moment)
-        .filter(prefix=prefix, lot__accelerator_id=accelerator_id)
-        .aggregate(cards=Sum("card_count"))["cards"]
-        or 0
-    )
+    held = unpaid.prefix_cards
     if held and (held + card_count) * 2 > held + free_cards:
         raise _too_many()
 

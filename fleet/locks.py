@@ -8,35 +8,64 @@ from django.db import connection
 
 from core.locks import mark
 from fleet.lifecycle import ReservationStatus
-from fleet.models import Card, Hold, Lease, Node, Reservation, SimulatedMachine
+from fleet.models import (
+    Card,
+    EngineSilence,
+    Hold,
+    Lease,
+    MaintenanceWindow,
+    Node,
+    Reservation,
+    SimulatedFault,
+    SimulatedMachine,
+)
+
+
+def _number(key: str) -> int:
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
 
 
 def _advisory(key: str) -> None:
-    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(key)])
 
 
-def lock_owner(owner: str) -> None:
-    """Serialise the counting of holds of one owner until the transaction ends."""
-    _advisory(f"fleet.owner:{owner}")
-
-
-def lock_prefix(prefix: str) -> None:
-    """Serialise the counting of holds of one network prefix until the transaction ends."""
-    _advisory(f"fleet.prefix:{prefix}")
+def lock_owner_and_prefix(*, owner: str, prefix: str, first: str = "") -> None:
+    """Serialise the counting of holds of one owner, then of one network prefix, until the transaction ends; an empty
+    prefix is not locked. `first` is what is executed before it on the same way to the database, such as a limit of the
+    wait: words of ours, never a value that came from outside."""
+    keys = [f"fleet.owner:{owner}", *([f"fleet.prefix:{prefix}"] if prefix else [])]
+    calls = ", ".join(f"pg_advisory_xact_lock({_number(key)})" for key in keys)
+    with connection.cursor() as cursor:
+        cursor.execute(f"{first}SELECT {calls}")
 
 
 def candidate_cards_for_update(*, accelerator_id: int) -> list[Card]:
     """All cards of one accelerator that may be sold, in key order. The weakest lock that excludes a rival."""
     return list(
         Card.objects.filter(
-            node__accelerator_id=accelerator_id, node__in_service=True, in_service=True, healthy=True
+            node__accelerator_id=accelerator_id,
+            node__in_service=True,
+            node__healthy=True,
+            in_service=True,
+            healthy=True,
         )
         .select_related("node")
         .order_by("pk")
         .select_for_update(of=("self",), no_key=True)
     )
+
+
+def cards_of_nodes_for_update(node_ids: Iterable[int]) -> list[int]:
+    """The keys of all cards of these nodes that may be sold, in key order; the same lock as the candidates."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.id FROM fleet_card c JOIN fleet_node n ON n.id = c.node_id"
+            " WHERE c.node_id = ANY(%s) AND n.in_service AND n.healthy AND c.in_service AND c.healthy"
+            " ORDER BY c.id FOR NO KEY UPDATE OF c",
+            [list(node_ids)],
+        )
+        return [card_id for (card_id,) in cursor.fetchall()]
 
 
 def cards_for_update(card_ids: Iterable[int]) -> list[Card]:
@@ -97,6 +126,21 @@ def lease_of_order_for_update(order_ref: str) -> Lease | None:
 def node_for_update(node_id: int) -> Node:
     """One node."""
     return Node.objects.select_for_update(of=("self",)).get(pk=node_id)
+
+
+def window_for_update(window_id: int) -> MaintenanceWindow:
+    """One maintenance window with its node."""
+    return MaintenanceWindow.objects.select_for_update(of=("self",)).select_related("node").get(pk=window_id)
+
+
+def engine_silence_for_update() -> EngineSilence | None:
+    """The open record of a provider that does not answer, or None."""
+    return EngineSilence.objects.select_for_update().filter(ended_at=None).first()
+
+
+def fault_for_update(fault_id: int) -> SimulatedFault:
+    """One fault of the simulated engine, when it is switched off."""
+    return SimulatedFault.objects.select_for_update().get(pk=fault_id)
 
 
 def lock_simulated_engine() -> None:

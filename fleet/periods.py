@@ -40,6 +40,11 @@ def ready_by(*, settled_at: datetime, starts_at: datetime | None) -> datetime:
     return origin + ready_by_delta()
 
 
+def export_verify_margin() -> timedelta:
+    """Kept free after an export: to check what arrived, or for a second try of what did not."""
+    return timedelta(seconds=settings.EXPORT_VERIFY_MARGIN_SECONDS)
+
+
 def export_window(term_seconds: int) -> timedelta:
     """How long before the end the buyer is told to take results away: a day, or half of a term under two days."""
     return min(timedelta(days=1), timedelta(seconds=term_seconds) / 2)

@@ -1,24 +1,24 @@
 """Reads of the fleet. Nothing here locks; the sale never trusts a count read here."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.fields.json import KeyTextTransform
 
 from catalog.models import Lot
-from catalog.stack import driver_suffices
 from core import clock
+from core.models import Event
+from fleet.export import ExportPlan, export_plan
+from fleet.free_cards import free_by_node
 from fleet.gateway.identity import identity
-from fleet.lifecycle import OPEN_STATES, ReservationStatus
-from fleet.models import AccessKey, Card, Lease, Reservation
+from fleet.lifecycle import OPEN_STATES, LeaseStatus, ReservationStatus
+from fleet.models import AccessKey, Card, Lease, MaintenanceWindow, Outage, Reservation
 
 
-def busy_card_ids(
-    *, card_ids: Iterable[int], period: DateTimeTZRange, ignored: Iterable[int] = ()
-) -> set[int]:
+def busy_card_ids(*, card_ids: Iterable[int], period: DateTimeTZRange) -> set[int]:
     """Cards with a living reservation that overlaps the period. Overdue holds count until they are let go.
 
     A committed reservation whose time is over and that is not released belongs to a lease whose wipe is not confirmed
@@ -27,9 +27,18 @@ def busy_card_ids(
     living = Q(status__in=[ReservationStatus.HELD, ReservationStatus.COMMITTED], period__overlap=period)
     not_wiped = Q(status=ReservationStatus.COMMITTED, period__endswith__lte=clock.now())
     return set(
-        Reservation.objects.filter(living | not_wiped, card_id__in=list(card_ids))
-        .exclude(pk__in=list(ignored))
-        .values_list("card_id", flat=True)
+        Reservation.objects.filter(living | not_wiped, card_id__in=list(card_ids)).values_list(
+            "card_id", flat=True
+        )
+    )
+
+
+def nodes_under_maintenance(*, period: DateTimeTZRange) -> set[int]:
+    """Nodes with a maintenance window in this period. Windows are made under the locks of the node's cards."""
+    return set(
+        MaintenanceWindow.objects.filter(cancelled_at=None, period__overlap=period).values_list(
+            "node_id", flat=True
+        )
     )
 
 
@@ -42,31 +51,46 @@ class FreeLots:
 
 
 def free_lots(*, lot: Lot, period: DateTimeTZRange, driver_minimum: str = "") -> FreeLots:
-    """Lots of `lot` that fit on one node each for the whole period; three queries, no lock."""
+    """Lots of `lot` that fit on one node each for the whole period: what a booking finds at its first look, which lets
+    overdue holds go. One query, no lock."""
     moment = clock.now()
-    cards = [
-        card
-        for card in Card.objects.filter(
-            node__accelerator_id=lot.accelerator_id, node__in_service=True, in_service=True, healthy=True
-        ).select_related("node")
-        if driver_suffices(card.node.driver_version, driver_minimum)
-    ]
-    ids = [card.pk for card in cards]
-    # A sale would let these go first.
-    overdue = Reservation.objects.filter(
-        card_id__in=ids, status=ReservationStatus.HELD, hold__release_at__lte=moment
-    ).values_list("pk", flat=True)
-    busy = busy_card_ids(card_ids=ids, period=period, ignored=list(overdue))
-    by_node: dict[int, int] = defaultdict(int)
-    for card in cards:
-        if card.pk not in busy:
-            by_node[card.node_id] += 1
+    by_node = free_by_node(
+        accelerator_id=lot.accelerator_id,
+        period=period,
+        driver_minimum=driver_minimum,
+        moment=moment,
+        overdue_are_free=True,
+    )
     return FreeLots(lots=sum(count // lot.cards for count in by_node.values()), as_of=moment)
 
 
 def lease_of_order(order_ref: str) -> Lease | None:
     """The lease of an order, or None."""
     return Lease.objects.select_related("hold").filter(order_ref=order_ref).first()
+
+
+def export_plan_of(lease: Lease) -> ExportPlan:
+    """When the export of a lease must begin, and what that rests on; the published uplink is that of one lot."""
+    return export_plan(lease, uplink_gbit_s=lease.hold.lot.uplink_gbit_s)
+
+
+def last_safe_export_at(lease: Lease) -> datetime | None:
+    """end - (declared bytes / declared rate, or half of the published uplink) - verify margin; None: not known."""
+    return export_plan_of(lease).last_safe_at
+
+
+def outages_of_lease(lease_id: int) -> list[Outage]:
+    """All times in which a lease missed a card, oldest first; those that go on have no end."""
+    return list(Outage.objects.filter(lease_id=lease_id).select_related("card").order_by("began_at", "pk"))
+
+
+def outages_of_order(order_ref: str) -> list[Outage]:
+    """The times that are over, oldest first; `minutes` are the started ones. What is credited rests on these rows."""
+    return list(
+        Outage.objects.filter(lease__order_ref=order_ref, ended_at__isnull=False)
+        .select_related("card")
+        .order_by("began_at", "pk")
+    )
 
 
 def cards_of_hold(hold_id: int) -> list[Card]:
@@ -111,6 +135,42 @@ def predecessors(lease: Lease) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Member:
+    """One key that opens a lease, whose it is and when it was used last."""
+
+    key_id: int
+    algorithm: str
+    fingerprint: str
+    name: str
+    comment: str
+    added_at: datetime
+    last_login_at: datetime | None
+
+
+def members_of(lease: Lease) -> list[Member]:
+    """The buyer's keys that open this lease, oldest first; one query."""
+    logins = (
+        Event.objects.filter(name="lease.login", order_ref=lease.order_ref)
+        .annotate(fingerprint=KeyTextTransform("fingerprint", "payload"))
+        .filter(fingerprint=OuterRef("fingerprint"))
+        .order_by("-pk")
+    )
+    keys = AccessKey.objects.filter(lease=lease, purpose=AccessKey.Purpose.BUYER, removed_at=None)
+    return [
+        Member(
+            key_id=key.pk,
+            algorithm=key.algorithm,
+            fingerprint=key.fingerprint,
+            name=key.member,
+            comment=key.comment,
+            added_at=key.added_at,
+            last_login_at=key.last_login_at,
+        )
+        for key in keys.annotate(last_login_at=Subquery(logins.values("at")[:1])).order_by("pk")
+    ]
+
+
+@dataclass(frozen=True)
 class AccessCard:
     """One card of an open lease as a page shows it."""
 
@@ -135,12 +195,32 @@ class Access:
     ends_at: datetime
 
 
+def is_open(lease: Lease, moment: datetime) -> bool:
+    """Whether the buyer's keys open this lease: the one rule of the gateway and of every page that shows access.
+
+    Not while it moves to other cards: the old machine is going and the new one is not tested.
+    """
+    return (
+        lease.status in OPEN_STATES
+        and lease.moving_at is None
+        and lease.ends_at is not None
+        and moment < lease.ends_at
+    )
+
+
+def is_under_test(lease: Lease) -> bool:
+    """Whether the acceptance test may log in: before the first opening, and on the new machine of a move."""
+    return lease.status == LeaseStatus.TESTING or (
+        lease.status == LeaseStatus.DEGRADED and lease.moving_at is not None
+    )
+
+
 def access_of_order(order_ref: str) -> Access | None:
     """The login of an order while access is open, else None: before, after and during a suspension alike."""
     lease = lease_of_order(order_ref)
-    if lease is None or lease.status not in OPEN_STATES or lease.ready_at is None or lease.ends_at is None:
+    if lease is None or lease.ready_at is None or lease.ends_at is None:
         return None
-    if clock.now() >= lease.ends_at:
+    if not is_open(lease, clock.now()):
         return None
     known = identity()
     return Access(

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from core.sweeps import sweep
+from fleet.services import reminders, watch_health
 from fleet.services import sweep as sweeps
 
 
@@ -23,7 +24,19 @@ def sweep_holds() -> None:
     sweeps.release_overdue_holds()
 
 
+@shared_task(name="fleet.sweep_health", ignore_result=True)
+@sweep("health")
+def sweep_health() -> None:
+    watch_health.watch_health()
+
+
 @shared_task(name="fleet.sweep_machines", ignore_result=True)
 @sweep("machines")
 def sweep_machines() -> None:
     sweeps.reconcile_machines()
+
+
+@shared_task(name="fleet.sweep_reminders", ignore_result=True)
+@sweep("reminders")
+def sweep_reminders() -> None:
+    reminders.sweep_reminders()

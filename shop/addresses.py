@@ -21,3 +21,9 @@ class QuoteIdConverter(_TextConverter):
     """A quote's public id."""
 
     regex = "qt_[0-9A-Z]{20,40}"
+
+
+class CardSessionConverter(_TextConverter):
+    """A session of the demo's test card processor, as billing.rails.demo_cards writes it."""
+
+    regex = "cs_test_[0-9a-f]{32}"

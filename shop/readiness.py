@@ -1,7 +1,7 @@
 """Whether the shop can sell, part by part, from rows: the web process asks no chain and no worker."""
 
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import redis
@@ -9,8 +9,9 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from billing import offers, pool
-from billing.models import ChainState
-from core import clock
+from billing.card_offer import cards_are_taken
+from billing.models import CardSession, ChainState
+from core import clock, sweeps
 from core.models import SweepRun
 from fleet.gateway import heartbeat
 
@@ -19,6 +20,8 @@ CHAIN_MAX_AGE = timedelta(seconds=60)
 WORKER_MAX_AGE = timedelta(seconds=120)
 # The gateway writes every 10 s; three missed beats and the time of a slow look.
 GATEWAY_MAX_AGE = timedelta(seconds=45)
+# A page is opened within seconds; two minutes are several tries in vain.
+CARD_MAX_WAIT = timedelta(minutes=2)
 # The sweep that carries every event onward: without it nothing moves.
 WORKER_SWEEP = "outbox"
 
@@ -77,15 +80,26 @@ def _redis() -> Part:
 
 
 def _rail() -> list[Part]:
-    """Each network, and whether at least one can be paid on."""
+    """Each network, and whether at least one can be paid on; bank cards where they are taken."""
     networks = offers.networks()
+    cards = [_cards()] if cards_are_taken() else []
     if not networks:
-        return [Part("crypto", False, True, "no network is configured: nobody can pay")]
+        return cards or [Part("crypto", False, True, "no network is configured: nobody can pay")]
     states = {state.network: state for state in ChainState.objects.filter(network__in=list(networks))}
     parts = [_network(slug, states.get(slug)) for slug in networks]
     usable = [part.ok for part in parts]
-    parts.append(Part("crypto", any(usable), True, "" if any(usable) else "no network can be paid on"))
-    return parts
+    # With bank cards the shop sells on while no chain can be read.
+    parts.append(Part("crypto", any(usable), not cards, "" if any(usable) else "no network can be paid on"))
+    return parts + cards
+
+
+def _cards() -> Part:
+    """Whether payment pages are opened: a buyer who waits for one for minutes says that the processor is silent."""
+    late = CardSession.objects.filter(
+        status=CardSession.Status.WANTED, attempts__gt=0, wanted_at__lt=clock.now() - CARD_MAX_WAIT
+    ).count()
+    detail = f"{late} payment pages wait to be opened" if late else ""
+    return Part("bank_card", not late, not offers.networks(), detail)
 
 
 def _network(slug: str, state: ChainState | None) -> Part:
@@ -120,23 +134,22 @@ def _gateway() -> Part:
 
 def _stale_sweeps() -> list[Part]:
     """Sweeps that fail or have stopped, by name; those that run well are one line."""
-    limit = clock.system_now() - WORKER_MAX_AGE
     bad = [
-        Part(f"sweep:{run.name}", False, False, _why(run, limit))
+        Part(f"sweep:{run.name}", False, False, _why(run))
         for run in SweepRun.objects.order_by("name")
-        if run.name not in (WORKER_SWEEP, heartbeat.NAME) and _why(run, limit)
+        if run.name not in (WORKER_SWEEP, heartbeat.NAME) and _why(run)
     ]
     return bad or [Part("sweeps", True, False, "")]
 
 
-def _why(run: SweepRun, limit: datetime) -> str:
+def _why(run: SweepRun) -> str:
     if run.last_error:
         return run.last_error[:200]
-    # Some sweeps run once in minutes: only one that started and did not come back is stuck.
-    started, finished = run.last_started_at, run.last_finished_at
-    if started is not None and started < limit and (finished is None or finished < started):
+    if not sweeps.is_late(run):
+        return ""
+    if run.last_finished_at is None:
         return "started and did not finish"
-    return ""
+    return f"last finished {_seconds(clock.system_now() - run.last_finished_at)} s ago"
 
 
 def _seconds(age: timedelta) -> int:

@@ -6,7 +6,7 @@ import pytest
 from django.utils import translation
 
 from anchorgpu.celery import app
-from core import cache, outbox
+from core import cache, hints
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +32,7 @@ def registered_tasks() -> None:
 @pytest.fixture(autouse=True)
 def broker_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that loses the broker must not silence the hints of the next one."""
-    monkeypatch.setattr(outbox, "_quiet_until", 0.0)
+    monkeypatch.setattr(hints, "_quiet_until", 0.0)
     monkeypatch.setattr(cache, "_quiet_until", 0.0)
 
 

@@ -164,7 +164,12 @@ class Chain:
         )
 
     def look(
-        self, payment: PaymentRequest, *, settled_number: int | None = None, native: int = 0
+        self,
+        payment: PaymentRequest,
+        *,
+        settled_number: int | None = None,
+        native: int = 0,
+        native_settled: int | None = None,
     ) -> PaymentView:
         """What the worker does in a round: readings at head and settled block, then recompute."""
         settled = self.number - self.finality if settled_number is None else settled_number
@@ -176,6 +181,8 @@ class Chain:
             )
             if native:
                 self._read(payment, "head", self.number, native, contract="")
+                final = native if native_settled is None else native_settled
+                self._read(payment, "settled", settled, final, contract="")
             view = recompute(order_id=payment.order.public_id, block=(self.number, self.time))
         assert view is not None
         return view

@@ -22,6 +22,7 @@ from tests.environment import demo_settings
 _FOREIGN = (
     "STRIPE_SECRET_KEY",
     "STRIPE_WEBHOOK_SECRET",
+    "STRIPE_TRANSPORT",
     "EMAIL_URL",
     "TRUSTED_PROXIES",
     "PROVIDER",

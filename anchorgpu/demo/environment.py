@@ -16,7 +16,14 @@ from anchorgpu.services.valkey import Valkey
 DATABASE = "anchorgpu"
 STAFF_USER = "staff"
 # Of the person's own shell, for another installation: a demo that sent true mail would be a bad surprise.
-FOREIGN = ("DATABASE_URL", "REDIS_URL", "EMAIL_URL", "TRUSTED_PROXIES", "PROVIDER", "DJANGO_SETTINGS_MODULE")
+FOREIGN = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "EMAIL_URL",
+    "TRUSTED_PROXIES",
+    "PROVIDER",
+    "DJANGO_SETTINGS_MODULE",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +41,7 @@ def make_secrets(state: State) -> None:
         "quote-keys.json": keys.quote_keys,
         "ssh_host_key": keys.ssh_host_key,
         "deposit-xpub": keys.throwaway_xpub,
+        "card-webhook-secret": lambda: f"whsec_demo{secrets.token_urlsafe(24)}",
         "staff-password": lambda: secrets.token_urlsafe(12),
     }
     for name, make in makers.items():
@@ -57,6 +65,10 @@ def settings(
         "SSH_LISTEN": f"{LOCALHOST}:{ports.ssh.port}",
         "DEPOSIT_XPUB": _read(state, "deposit-xpub"),
         "EVM_NETWORKS_FILE": str(state.networks_file),
+        # The test bank card: nothing leaves this machine, and no true key is needed.
+        "STRIPE_TRANSPORT": "demo",
+        "STRIPE_SECRET_KEY": "sk_test_demo",
+        "STRIPE_WEBHOOK_SECRET": _read(state, "card-webhook-secret"),
         "PROVIDER": "simulated",
         "WEB_LISTEN": f"{LOCALHOST}:{ports.http.port}",
         "HTTP_PORT": str(ports.http.port),

@@ -11,6 +11,7 @@ SITE = "demo"
 LARGER = {"b200-180": (2, 8), "h100-sxm-80": (2, 8)}
 # Newer than what any environment of the demo asks for.
 DRIVERS = {Stack.CUDA: "580.95.05", Stack.ROCM: "6.14.14"}
+STACKS = {Stack.CUDA: "CUDA 13.0", Stack.ROCM: "ROCm 7.0"}
 
 
 def add_demo_nodes(*, actor: str) -> int:
@@ -30,6 +31,8 @@ def add_demo_nodes(*, actor: str) -> int:
                     accelerator=accelerator.slug,
                     host_arch=HostArch(accelerator.host_arch),
                     driver_version=DRIVERS[Stack(accelerator.stack)],
+                    topology=accelerator.link or "",
+                    stack_version=STACKS[Stack(accelerator.stack)],
                     serials=[f"DEMO-{name}-{index}".upper() for index in range(cards)],
                     actor=actor,
                 )

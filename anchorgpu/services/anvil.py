@@ -32,6 +32,7 @@ class Anvil:
         log_file: Path,
         port: int | None = None,
         state_file: Path | None = None,
+        chain_id: int = CHAIN_ID,
         extra: Sequence[str] = (),
     ) -> None:
         self.port = port or 0
@@ -39,6 +40,7 @@ class Anvil:
         self._reservation: Reservation | None = None
         self._state_file = state_file
         self._extra = extra
+        self.chain_id = chain_id
         self.process = Process(
             name="The local chain (anvil)",
             command=[],
@@ -94,16 +96,21 @@ class Anvil:
         self.rpc("anvil_mine", hex(blocks))
 
     def _options(self) -> list[str]:
-        always = ["--host", LOCALHOST, "--port", str(self.port), "--chain-id", str(CHAIN_ID), "--silent"]
+        always = ["--host", LOCALHOST, "--port", str(self.port), "--chain-id", str(self.chain_id), "--silent"]
         if self._state_file is None:
             return [*always, *self._extra]
         # One slot per epoch: safe is one block behind and finalized two, so a payment settles in seconds.
-        kept = ["--block-time", "2", "--mixed-mining", "--slots-in-an-epoch", "1"]
+        # It would keep the state of every block on disk for ever; balances are read at the newest few only, and
+        # this many blocks are more than an hour.
+        kept = [
+            *("--block-time", "2", "--mixed-mining", "--slots-in-an-epoch", "1"),
+            *("--prune-history", "2000"),
+        ]
         return [*always, *kept, "--state", str(self._state_file), "--state-interval", "5", *self._extra]
 
     def _answers(self) -> bool:
         try:
-            return int(self.rpc("eth_chainId", timeout_seconds=2.0), 16) == CHAIN_ID
+            return int(self.rpc("eth_chainId", timeout_seconds=2.0), 16) == self.chain_id
         except (OSError, ValueError, RpcError):
             return False
 

@@ -3,7 +3,7 @@
 from billing.models.addresses import AcceptedXpub, AddressCheck, DepositAddress
 from billing.models.bank_cards import CardEvent, CardFact, CardSession
 from billing.models.chain import ChainState, PriceReading
-from billing.models.demo import DemoTransfer
+from billing.models.demo import DemoCardEvent, DemoCardRecord, DemoTransfer
 from billing.models.facts import BalanceReading, Claim, Transfer, TransferSighting
 from billing.models.invoices import Invoice, InvoiceSeries
 from billing.models.ledger import LedgerEntry, LedgerTransaction
@@ -21,6 +21,8 @@ __all__ = [
     "ChainState",
     "Claim",
     "Credit",
+    "DemoCardEvent",
+    "DemoCardRecord",
     "DemoTransfer",
     "DepositAddress",
     "Invoice",

@@ -1,6 +1,7 @@
 """The pool of deposit addresses and the account that they come from."""
 
 from django.db import models
+from django.db.models.functions import Lower
 
 
 class DepositAddress(models.Model):
@@ -21,6 +22,16 @@ class DepositAddress(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["xpub_fingerprint", "index"], name="deposit_index_once")
+        ]
+        # Logs of whole blocks are matched against every address ever issued, in the form that a node writes.
+        indexes = [
+            models.Index(Lower("address"), name="deposit_address_lower"),
+            # The next one for a checkout, past all that were ever issued.
+            models.Index(
+                fields=["xpub_fingerprint", "index"],
+                name="deposit_pooled",
+                condition=models.Q(status="pooled"),
+            ),
         ]
         verbose_name_plural = "deposit addresses"
 

@@ -31,6 +31,14 @@ class ChainState(models.Model):
     swept_payment = models.BigIntegerField(
         default=0, help_text="How far the look that is under way has come."
     )
+    safety_payment = models.BigIntegerField(
+        default=0, help_text="The last open payment whose balance was read in turn."
+    )
+    native_payment = models.BigIntegerField(default=0, help_text="The same for payments in the native coin.")
+    failures = models.PositiveIntegerField(default=0, help_text="Looks that failed since the last good one.")
+    next_at = models.DateTimeField(
+        null=True, blank=True, help_text="System clock: no look before, after several that failed."
+    )
     claim_token = models.UUIDField(null=True, blank=True)
     claim_until = models.DateTimeField(null=True, blank=True, help_text="System clock.")
 

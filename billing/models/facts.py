@@ -36,6 +36,7 @@ class Transfer(models.Model):
 
     class Meta:
         ordering = ["block_number", "ordinal"]
+        indexes = [models.Index(fields=["chain_id", "block_number"], name="transfer_height")]
         constraints = [
             models.UniqueConstraint(
                 fields=["chain_id", "tx_hash", "ordinal", "block_hash"],

@@ -38,6 +38,7 @@ class LedgerEntry(models.Model):
     day = models.DateField(null=True, blank=True, help_text="The day of the term that revenue was earned on.")
 
     class Meta:
+        verbose_name_plural = "ledger entries"
         ordering = ["id"]
         indexes = [
             models.Index(fields=["account", "asset"], name="ledger_account"),

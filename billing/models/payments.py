@@ -143,6 +143,7 @@ class PaymentView(models.Model):
     )
 
     class Meta:
+        indexes = [models.Index(fields=["status", "watch_until"], name="payment_view_open")]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=PaymentStatus.values), name="payment_status_known")
         ]

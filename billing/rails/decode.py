@@ -9,7 +9,6 @@ from typing import Any
 from eth_abi.abi import decode as abi_decode
 from eth_abi.exceptions import DecodingError
 
-from billing.addresses import checksum_address
 from billing.rails.errors import ChainUnreadable
 from billing.rails.facts import Header
 
@@ -60,9 +59,9 @@ def header(block: Any, *, number: int | None = None) -> Header:
     return Header(number=found, hash=word(block.get("hash")), time=moment)
 
 
-def address_in_word(topic: str) -> str | None:
-    """The EIP-55 address in an indexed topic, or None where the word holds no address."""
-    return checksum_address("0x" + topic[26:]) if _ADDRESS_WORD.fullmatch(topic) else None
+def raw_address(topic: str) -> str | None:
+    """The lower-case address in an indexed topic, or None where the word holds no address."""
+    return "0x" + topic[26:] if _ADDRESS_WORD.fullmatch(topic) else None
 
 
 def address_word(address: str) -> str:

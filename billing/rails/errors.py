@@ -25,6 +25,10 @@ class ChainMismatch(ChainError):
     """The chain answers, but is not the one in the networks file: it is not offered until somebody looks."""
 
 
+class ChainDisagrees(ChainUnreadable):
+    """Two endpoints tell different histories: nothing settles until they agree, and somebody has to know."""
+
+
 class RpcRefused(ChainUnreadable):
     """The node understood and said no to one call (JSON-RPC error)."""
 

@@ -6,16 +6,18 @@ Several endpoints check each other: where they disagree, or one is silent, nothi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
-from billing.networks import Asset, Network
+from billing.networks import Asset, Network, Settle
 from billing.rails import decode
-from billing.rails.errors import ChainMismatch, ChainMoved, ChainUnreadable, RpcRefused
-from billing.rails.facts import AddressState, Header, Round, TransferLog
-from billing.rails.logs import TransferScan, block_call
-from billing.rails.reads import Reads, Spot, aggregate_data, aggregate_results, contract_call
-from billing.rails.rpc import TIMEOUT_SECONDS, JsonRpc, result_of
+from billing.rails.errors import ChainDisagrees, ChainMismatch, ChainMoved, ChainUnreadable
+from billing.rails.facts import AddressState, Header, Holdings, Position, Round, TransferLog
+from billing.rails.logs import RECIPIENTS_PER_CALL, LogReader, Piece, RawLog, block_call, chunks
+from billing.rails.price_sources import Quote, read_feed
+from billing.rails.reads import Reads, Spot
+from billing.rails.rpc import MAX_BATCH, TIMEOUT_SECONDS, JsonRpc, result_of
+from billing.rails.verify import verify_multicall, verify_token
 
 ADDRESSES_PER_ROUND = 500  # at most 2,000 reads; more are several rounds of the caller
 HEAD_TOLERANCE_SECONDS = 60  # endpoints behind balancers trail each other by seconds, not by a minute
@@ -36,9 +38,9 @@ class Chain:
             head = self._head_of(endpoint)
             for asset in self.network.assets:
                 if asset.contract is not None:
-                    _verify_token(endpoint, asset, asset.contract, head)
+                    verify_token(endpoint, asset, asset.contract, head)
             if self.network.multicall is not None:
-                _verify_multicall(endpoint, self.network.multicall, head)
+                verify_multicall(endpoint, self.network.multicall, head)
 
     def head(self) -> Header:
         return self._head_of(self._rpc)
@@ -49,7 +51,61 @@ class Chain:
 
     def settled(self) -> Header:
         """The newest block that counts as settled by the network's rule, agreed by all endpoints."""
-        return self._spot().settled
+        return self.position().of(self.network.settle)
+
+    def position(self, *, from_block: int = 0) -> Position:
+        """Head and settled blocks by every rule of the network; all endpoints agree about the settled ones.
+
+        `from_block` is a height that was seen before: a node whose head is below it lags, it is not believed.
+        """
+        head = self.head()
+        if head.number < from_block:
+            raise ChainUnreadable(f"the node is at block {head.number}, block {from_block} was seen before")
+        settled = {rule: self._settled_below(head, rule) for rule in self.network.rules}
+        for other in self._endpoints[1:]:
+            self._agrees(other, head, settled.values())
+        return Position(head=head, settled=settled)
+
+    def headers(self, numbers: Sequence[int]) -> dict[int, Header]:
+        """The headers at those heights; ChainUnreadable where the node does not have one."""
+        found: dict[int, Header] = {}
+        for group in chunks(sorted(set(numbers)), MAX_BATCH):
+            answers = self._rpc.batch([block_call(number) for number in group])
+            for number, answer in zip(group, answers, strict=True):
+                found[number] = decode.header(result_of(answer), number=number)
+        return found
+
+    def holdings(
+        self, position: Position, *, rule: Settle, addresses: Sequence[str], contracts: Sequence[str]
+    ) -> Holdings:
+        """Balances at the head and at the block that is settled by `rule`, of each contract (empty: native).
+
+        Raises ChainMoved if either block changed meanwhile (ask again), ChainUnreadable for everything else.
+        """
+        wanted = list(dict.fromkeys(addresses))
+        if len(wanted) > ADDRESSES_PER_ROUND:
+            raise ValueError(f"A round holds at most {ADDRESSES_PER_ROUND} addresses, not {len(wanted)}.")
+        spot = Spot(head=position.head, settled=position.of(rule))
+        reads = self._reads(self._rpc, spot)
+        at_head, at_settled = (
+            {each: reads.balances(wanted, contract=each or None, at=header) for each in contracts}
+            for header in (spot.head, spot.settled)
+        )
+        for other in self._endpoints[1:]:
+            second = self._reads(other, spot)
+            for each in contracts:
+                if second.balances(wanted, contract=each or None, at=spot.settled) != at_settled[each]:
+                    raise ChainDisagrees("endpoints disagree about a settled balance")
+        reads.still()
+        return Holdings(head=spot.head, settled=spot.settled, at_head=at_head, at_settled=at_settled)
+
+    def native_balance(self, address: str, number: int) -> int:
+        """What an address held at one height. The caller compares the head's hash afterwards."""
+        return decode.quantity(self._rpc.call("eth_getBalance", [address, hex(number)]))
+
+    def price(self, feed: str) -> Quote:
+        """What a price feed on this chain says now, through the first endpoint."""
+        return read_feed(self._rpc, feed, at=self.head())
 
     def round(self, *, asset: Asset, addresses: Sequence[str], from_block: int = 0) -> Round:
         """Balances of `asset` and of the native coin at the head and at the settled block.
@@ -57,33 +113,20 @@ class Chain:
         `from_block` is a height that was seen before: a node whose head is below it lags, it is not believed.
         Raises ChainMoved if either block changed meanwhile (ask again), ChainUnreadable for everything else.
         """
-        wanted = list(dict.fromkeys(addresses))
-        if len(wanted) > ADDRESSES_PER_ROUND:
-            raise ValueError(f"A round holds at most {ADDRESSES_PER_ROUND} addresses, not {len(wanted)}.")
-        spot = self._spot()
-        if spot.head.number < from_block:
-            raise ChainUnreadable(
-                f"the node is at block {spot.head.number}, block {from_block} was seen before"
-            )
-        reads = self._reads(self._rpc, spot)
-        native_latest = reads.balances(wanted, contract=None, at=spot.head)
-        native_settled = reads.balances(wanted, contract=None, at=spot.settled)
-        latest, settled = native_latest, native_settled
-        if asset.contract is not None:
-            latest = reads.balances(wanted, contract=asset.contract, at=spot.head)
-            settled = reads.balances(wanted, contract=asset.contract, at=spot.settled)
-        for other in self._endpoints[1:]:
-            again = self._reads(other, spot).balances(wanted, contract=asset.contract, at=spot.settled)
-            if again != settled:
-                raise ChainUnreadable("endpoints disagree about a settled balance")
-        reads.still()
+        own = asset.contract or ""
+        held = self.holdings(
+            self.position(from_block=from_block),
+            rule=self.network.settle,
+            addresses=addresses,
+            contracts=list(dict.fromkeys(["", own])),
+        )
         return Round(
-            head=spot.head,
-            settled=spot.settled,
-            latest_balances=latest,
-            settled_balances=settled,
-            native_latest=native_latest,
-            native_settled=native_settled,
+            head=held.head,
+            settled=held.settled,
+            latest_balances=held.at_head[own],
+            settled_balances=held.at_settled[own],
+            native_latest=held.at_head[""],
+            native_settled=held.at_settled[""],
         )
 
     def transfers(
@@ -96,8 +139,22 @@ class Chain:
         """
         if asset.contract is None or not recipients or from_block > to_block:
             return []
-        scan = TransferScan(self._rpc, contract=asset.contract, top=self.header(to_block))
-        return scan.read(recipients=recipients, from_block=from_block)
+        top = self.header(to_block)
+        reader = LogReader(self._rpc, contracts=[asset.contract])
+        found: list[RawLog] = []
+        for group in chunks(list(dict.fromkeys(recipients)), RECIPIENTS_PER_CALL):
+            for piece in reader.pieces(start=from_block, top=top, recipients=group):
+                found += piece.logs
+        return reader.complete(found, top=top)
+
+    def log_pieces(self, *, start: int, top: Header) -> Iterator[Piece]:
+        """Transfers of every token of the file to anybody, in ranges up to `top`: what this costs depends on the
+        blocks and not on how many addresses we wait at."""
+        return LogReader(self._rpc, contracts=self.network.contracts).pieces(start=start, top=top)
+
+    def complete(self, logs: Sequence[RawLog], *, top: Header) -> list[TransferLog]:
+        """Those logs with their place in the transaction and the time of their block."""
+        return LogReader(self._rpc, contracts=self.network.contracts).complete(logs, top=top)
 
     def check_address(self, address: str, assets: Sequence[Asset] | None = None) -> AddressState:
         return self.check_addresses([address], assets)[address]
@@ -129,13 +186,6 @@ class Chain:
 
     # where we stand
 
-    def _spot(self) -> Spot:
-        head = self.head()
-        settled = self._settled_below(head)
-        for other in self._endpoints[1:]:
-            self._agrees(other, Spot(head=head, settled=settled))
-        return Spot(head=head, settled=settled)
-
     def _head_of(self, endpoint: JsonRpc) -> Header:
         chain_id, block = endpoint.batch([("eth_chainId", []), block_call("latest")])
         found = decode.quantity(result_of(chain_id))
@@ -145,8 +195,7 @@ class Chain:
             )
         return decode.header(result_of(block))
 
-    def _settled_below(self, head: Header) -> Header:
-        rule = self.network.settle
+    def _settled_below(self, head: Header, rule: Settle) -> Header:
         if rule.mode == "confirmations":  # the head itself has one confirmation
             return self.header(max(0, head.number - rule.value + 1))
         if rule.mode == "age":
@@ -173,61 +222,16 @@ class Chain:
                 high = middle.number
         return low
 
-    def _agrees(self, other: JsonRpc, spot: Spot) -> None:
+    def _agrees(self, other: JsonRpc, own: Header, settled: Iterable[Header]) -> None:
         head = self._head_of(other)
         tolerance = max(HEAD_TOLERANCE_BLOCKS, int(HEAD_TOLERANCE_SECONDS / self.network.block_seconds))
-        if abs(head.number - spot.head.number) > tolerance:
-            raise ChainUnreadable(f"endpoints disagree about the head: {spot.head.number} and {head.number}")
-        settled = decode.header(other.call(*block_call(spot.settled.number)), number=spot.settled.number)
-        if settled.hash != spot.settled.hash:
-            raise ChainUnreadable(f"endpoints disagree about block {settled.number}")
+        if abs(head.number - own.number) > tolerance:
+            raise ChainUnreadable(f"endpoints disagree about the head: {own.number} and {head.number}")
+        expected = {header.number: header for header in settled}
+        answers = other.batch([block_call(number) for number in expected])
+        for header, answer in zip(expected.values(), answers, strict=True):
+            if decode.header(result_of(answer), number=header.number).hash != header.hash:
+                raise ChainDisagrees(f"endpoints disagree about block {header.number}")
 
     def _reads(self, endpoint: JsonRpc, spot: Spot) -> Reads:
         return Reads(endpoint, spot, multicall=self.network.multicall, knows_head=endpoint is self._rpc)
-
-
-def _verify_token(endpoint: JsonRpc, asset: Asset, contract: str, head: Header) -> None:
-    where = f"{asset.symbol} at {contract}"
-    try:
-        answers = endpoint.batch(
-            [contract_call(contract, data, head) for data in (decode.DECIMALS, decode.SYMBOL)]
-        )
-        decimals, symbol = (decode.data(result_of(answer)) for answer in answers)
-    except RpcRefused as error:
-        if _is_revert(error):
-            raise ChainMismatch(f"{where}: the contract is not a token") from error
-        raise
-    if decimals == "0x" or symbol == "0x":
-        raise ChainMismatch(f"{where}: there is no token contract")
-    if int(decimals, 16) != asset.decimals:
-        raise ChainMismatch(
-            f"{where} has {int(decimals, 16)} decimals, the networks file says {asset.decimals}"
-        )
-    found = decode.text(symbol)
-    if found != asset.symbol:
-        raise ChainMismatch(f"{where} calls itself {found!r}")
-
-
-def _verify_multicall(endpoint: JsonRpc, contract: str, head: Header) -> None:
-    """Asks it for a balance that the node knows as well."""
-    try:
-        answer = endpoint.call(
-            *contract_call(
-                contract,
-                aggregate_data([(contract, decode.GET_ETH_BALANCE + decode.address_word(contract))]),
-                head,
-            )
-        )
-        [found] = aggregate_results(answer, 1)
-    except ChainUnreadable as error:
-        if isinstance(error, RpcRefused) and not _is_revert(error):
-            raise
-        raise ChainMismatch(f"{contract} is not a Multicall contract") from error
-    if decode.quantity(found) != decode.quantity(
-        endpoint.call("eth_getBalance", [contract, hex(head.number)])
-    ):
-        raise ChainMismatch(f"{contract} is not a Multicall contract")
-
-
-def _is_revert(error: RpcRefused) -> bool:
-    return error.code == 3 or "revert" in error.node_message.lower()

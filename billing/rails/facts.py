@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from billing.network_types import Settle
+
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
@@ -27,9 +29,31 @@ class Round:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Position:
+    """Where a chain stands: its head, and the newest settled block by each rule of the network."""
+
+    head: Header
+    settled: Mapping[Settle, Header]
+
+    def of(self, rule: Settle) -> Header:
+        return self.settled[rule]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holdings:
+    """Base units by contract (empty: the native coin) and address, at `head` and at one `settled` block."""
+
+    head: Header
+    settled: Header
+    at_head: Mapping[str, Mapping[str, int]]
+    at_settled: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TransferLog:
     """One token transfer; (chain id, tx_hash, ordinal_in_tx) is its key and survives re-mining."""
 
+    contract: str
     tx_hash: str
     ordinal_in_tx: int
     block_number: int

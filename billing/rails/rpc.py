@@ -39,9 +39,10 @@ Call = tuple[str, list[Any]]
 class BoundedSession(requests.Session):
     """Reads a body under one deadline: a server that trickles bytes must not hold a worker for ever."""
 
-    def __init__(self, timeout_seconds: float) -> None:
+    def __init__(self, timeout_seconds: float, *, max_bytes: int = MAX_ANSWER_BYTES) -> None:
         super().__init__()
         self._timeout_seconds = timeout_seconds
+        self._max_bytes = max_bytes
 
     def request(self, *args: Any, **kwargs: Any) -> requests.Response:
         deadline = time.monotonic() + self._timeout_seconds
@@ -60,7 +61,7 @@ class BoundedSession(requests.Session):
         try:
             while chunk := response.raw.read1(_CHUNK, decode_content=True):
                 body += chunk
-                if len(body) > MAX_ANSWER_BYTES:
+                if len(body) > self._max_bytes:
                     raise RpcTooLarge("the answer is too large")
                 if time.monotonic() > deadline:
                     raise requests.Timeout("the body came too slowly")

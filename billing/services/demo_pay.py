@@ -29,7 +29,7 @@ def request_demo_transfer(*, order_id: str) -> DemoTransfer:
         if found is None:
             raise NotFound(code="not_found", message=_("There is no such order."))
         _order, view = found
-        if not demo_pay_offered(view.payment.crypto.chain_id):
+        if not view.payment.takes_crypto or not demo_pay_offered(view.payment.crypto.chain_id):
             raise Forbidden(code="demo_only", message=_("The demo wallet pays in the demo only."))
         missing = view.payment.crypto.due_units - view.received_units
         under_way = DemoTransfer.objects.filter(payment=view.payment, tx_hash="").exists()

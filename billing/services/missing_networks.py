@@ -8,9 +8,16 @@ from core import decisions
 def report_missing() -> None:
     """Open a decision for each (network, asset) that payments name and the file does not; close it when it is back."""
     known = {
-        (network.slug, asset.contract) for network in offers.networks().values() for asset in network.assets
+        (network.slug, asset.contract or "")
+        for network in offers.networks().values()
+        for asset in network.assets
     }
-    used = PaymentRequest.objects.order_by().values_list("network", "asset_contract").distinct()
+    used = (
+        PaymentRequest.objects.filter(address__isnull=False)
+        .order_by()
+        .values_list("network", "asset_contract")
+        .distinct()
+    )
     for network, contract in used:
         subject = f"network:{network}:{contract}"
         if (network, contract) in known:

@@ -1,5 +1,6 @@
 """Mails about money: one per fact, never two for the same."""
 
+from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
@@ -7,8 +8,10 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from billing import card_amounts
 from billing.lifecycle import PaymentFlag, PaymentStatus
 from billing.models import PaymentView
+from billing.others import others_of
 from core import clock
 from core.mail import queue_mail
 from core.money import units_to_amount
@@ -19,22 +22,17 @@ from orders.models import Order
 def flag(order: Order, view: PaymentView, name: str) -> None:
     """Money that is not full, on time and of the right asset: what arrived and what is still due."""
     payment = view.payment
+    facts = _sums(view)
     template = name if _goes_on(order, view, name) else "closed"
-    received = units_to_amount(view.received_units, payment.crypto.decimals)
-    due = units_to_amount(payment.crypto.due_units, payment.crypto.decimals)
-    facts: dict[str, Any] = {
-        "asset": payment.asset,
-        "received": received,
-        "due": due,
-        "missing": max(due - received, due - due),
-        "excess": max(received - due, due - due),
-    }
+    if template == PaymentFlag.OVER and view.card_minor and view.received_units:
+        template = "twice"
     with translation.override(order.mail_language):
         subjects = {
             "partial": _("Order %(order)s: part of your payment arrived"),
             "over": _("Order %(order)s: more arrived than was asked"),
             "late": _("Order %(order)s: your money came late"),
             "wrong_asset": _("Order %(order)s: another asset arrived"),
+            "wrong_network": _("Order %(order)s: money arrived on another network"),
         }
         text = render_to_string(
             f"mail/payment_{template}.txt",
@@ -48,13 +46,41 @@ def flag(order: Order, view: PaymentView, name: str) -> None:
         )
         subject = subjects[name] % {"order": order.public_id}
     queue_mail(
-        key=f"payment:{payment.pk}:{name}:{view.received_units}",
+        key=f"payment:{payment.pk}:{name}:{_told(view, name)}",
         to=order.mail_to,
         language=order.mail_language,
         subject=subject,
         text=text,
         order_ref=order.public_id,
     )
+
+
+def _sums(view: PaymentView) -> dict[str, Any]:
+    """What the words are made from: sums of the asked asset, or of the currency where only a card was asked for."""
+    payment = view.payment
+    card = card_amounts.to_amount(view.card_minor, payment.currency)
+    received, due, asset = card, payment.amount, payment.currency
+    if payment.takes_crypto:
+        received = units_to_amount(view.received_units, payment.crypto.decimals)
+        due, asset = units_to_amount(payment.crypto.due_units, payment.crypto.decimals), payment.asset
+    return {
+        "asset": asset,
+        "received": received,
+        "due": due,
+        "missing": max(due - received, due - due),
+        "excess": max(received - due, due - due),
+        "card": card,
+        "currency": payment.currency,
+        "others": others_of(view),
+    }
+
+
+def _told(view: PaymentView, name: str) -> str:
+    """The sum that a mail tells of: another sum is another mail."""
+    if name in (PaymentFlag.WRONG_ASSET, PaymentFlag.WRONG_NETWORK):
+        others = "+".join(f"{row['units']}{row['asset']}@{row['network']}" for row in view.others)
+        return sha256(others.encode()).hexdigest()[:16]
+    return str(view.received_units)
 
 
 def _goes_on(order: Order, view: PaymentView, name: str) -> bool:

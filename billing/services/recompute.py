@@ -1,23 +1,26 @@
 """Recompute a payment from its facts and tell of what changed. The only writer of PaymentView."""
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Max
 
-from billing import locks
-from billing.compute import Computed, Facts, Money, compute
+from billing import card_amounts, locks
+from billing.card_facts import card_money
+from billing.chain_facts import ChainMoney, chain_money, counted_transfers
+from billing.compute import Computed, Facts, compute
+from billing.counted import acceptance_of, still_stands
+from billing.legs import legs_of
 from billing.lifecycle import PAYMENT, PaymentFlag, PaymentStatus
-from billing.models import BalanceReading, PaymentRequest, PaymentView, Transfer, TransferSighting
-from billing.services import notify, watch_hold
+from billing.models import PaymentRequest, PaymentView
+from billing.services import notify, screen, watch_hold
+from billing.services.give_back import give_back
+from billing.services.post import post_locked
 from core import clock, decisions, events
 from core.models import Decision
 from core.money import units_to_amount
 from orders.models import Order
-
-# Far above what block times and server clocks differ by, far below the age of a pool check (24 h).
-BLOCK_TIME_SLACK = timedelta(minutes=10)
 
 # A decision that stands beside the state, and the event that tells of it, per flag.
 _FLAG_EVENTS: dict[str, str] = {
@@ -25,12 +28,15 @@ _FLAG_EVENTS: dict[str, str] = {
     PaymentFlag.OVER: "payment.over",
     PaymentFlag.LATE: "payment.late",
     PaymentFlag.WRONG_ASSET: "payment.wrong_asset",
+    PaymentFlag.WRONG_NETWORK: "payment.wrong_network",
 }
 _FLAG_DECISIONS: dict[str, str] = {
     PaymentFlag.OVER: "payment_over",
     PaymentFlag.LATE: "payment_late",
     PaymentFlag.WRONG_ASSET: "payment_wrong_asset",
+    PaymentFlag.WRONG_NETWORK: "payment_wrong_network",
     PaymentFlag.DISAGREE: "payment_disagree",
+    PaymentFlag.SCREENING: "payment_screening",
 }
 
 
@@ -47,57 +53,74 @@ def recompute(*, order_id: str, block: tuple[int, datetime] | None = None) -> Pa
         return None
     order, view = found
     payment = view.payment
-    computed = compute(_facts(payment, view))
-    before = (view.received_units, frozenset(view.flags))
-    _apply_numbers(view, computed, block)
+    chain = chain_money(payment)
+    facts = _facts(payment, view, chain)
+    before = _Before(money=_money(view), flags=frozenset(view.flags))
+    computed = _compute(view, facts, chain, block)
     _apply_status(order, view, computed)
     view.save()
     _tell_flags(order, view, before)
     watch_hold.keep_while_seen(order, view)
+    give_back(order, view)
+    post_locked(order, view, kind="payment")
     return view
 
 
-def _facts(payment: PaymentRequest, view: PaymentView) -> Facts:
-    transfers = Transfer.objects.in_chain().filter(
-        payment=payment,
-        block_number__gte=payment.crypto.from_block,
-        # Money that was there before the order is somebody else's (C17).
-        block_time__gte=payment.opened_at - BLOCK_TIME_SLACK,
-    )
-    settled = _latest(payment, BalanceReading.Kind.SETTLED, payment.asset_contract)
-    head = _latest(payment, BalanceReading.Kind.HEAD, payment.asset_contract)
-    native = _latest(payment, BalanceReading.Kind.HEAD, "")
+def _compute(
+    view: PaymentView, facts: Facts, chain: ChainMoney, block: tuple[int, datetime] | None
+) -> Computed:
+    """The numbers first; then what people said of this money, as far as it is still there: staff took it as payment
+    in full, or its sender is on a list."""
+    computed = compute(facts)
+    view.card_minor = facts.card_paid_minor
+    view.others = [other.as_json() for other in chain.others]
+    _apply_numbers(view, computed, block)
+    payment = view.payment
+    if still_stands(acceptance_of(payment), legs_of(view)):
+        facts = replace(facts, accepted_by_hand=True)
+    elif computed.status == PaymentStatus.SETTLED and view.settled_at is None and not facts.card_covers:
+        facts = replace(facts, screening_hold=screen.holds_back(payment, counted_transfers(payment)))
+    computed = compute(facts)
+    view.flags = list(computed.flags)
+    return computed
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What was known when the facts came: only what differs is told."""
+
+    money: tuple[Any, ...]
+    flags: frozenset[str]
+
+
+def _money(view: PaymentView) -> tuple[Any, ...]:
+    others = [(other["chain_id"], other["contract"], other["units"]) for other in view.others]
+    return (view.received_units, view.card_minor, others)
+
+
+def _facts(payment: PaymentRequest, view: PaymentView, chain: ChainMoney) -> Facts:
+    card = card_money(payment)
     return Facts(
-        due_units=payment.crypto.due_units,
+        due_units=payment.due_units if payment.takes_crypto else None,
         expires_at=payment.expires_at,
-        transfers=[
-            Money(units=row.units, block_number=row.block_number, block_time=row.block_time)
-            for row in transfers
-        ],
-        head_balance=head.units if head else None,
-        settled_balance=settled.units if settled else None,
-        peak_balance=_peak(payment),
-        settled_number=settled.block_number if settled else None,
-        settled_time=settled.block_time if settled else None,
-        native_units=native.units if native else 0,
-        dropped=TransferSighting.objects.filter(transfer__payment=payment, in_chain=False).exists(),
+        transfers=chain.transfers,
+        head_balance=chain.head_balance,
+        head_number=chain.head_number,
+        settled_balance=chain.settled_balance,
+        peak_balance=chain.peak_balance,
+        peak_number=chain.peak_number,
+        settled_number=chain.settled_number,
+        settled_time=chain.settled_time,
+        wrong_asset=any(other.is_here for other in chain.others),
+        wrong_network=any(not other.is_here for other in chain.others),
+        dropped=chain.dropped,
         was_settled=view.settled_at is not None,
+        time_is_up=clock.now() >= payment.expires_at,
+        amount_minor=card.amount_minor,
+        card_paid_minor=card.paid_minor,
+        card_pending=card.pending,
+        card_open=card.is_open,
     )
-
-
-def _latest(payment: PaymentRequest, kind: str, contract: str) -> BalanceReading | None:
-    return (
-        BalanceReading.objects.filter(payment=payment, kind=kind, asset_contract=contract)
-        .order_by("-id")
-        .first()
-    )
-
-
-def _peak(payment: PaymentRequest) -> int:
-    readings = BalanceReading.objects.filter(
-        payment=payment, kind=BalanceReading.Kind.SETTLED, asset_contract=payment.asset_contract
-    )
-    return readings.aggregate(peak=Max("units"))["peak"] or 0
 
 
 def _apply_numbers(view: PaymentView, computed: Computed, block: tuple[int, datetime] | None) -> None:
@@ -118,6 +141,8 @@ def _apply_status(order: Order, view: PaymentView, computed: Computed) -> None:
     target = computed.status
     if target == view.status or not PAYMENT.can(view.status, target):
         return
+    if target in (PaymentStatus.SEEN, PaymentStatus.SETTLED):
+        view.first_seen_at = view.first_seen_at or clock.now()
     if target == PaymentStatus.SETTLED:
         view.settled_at = view.settled_at or clock.now()
     PAYMENT.advance(view, target, order_ref=order.public_id, payload=_payload(view, order))
@@ -129,13 +154,13 @@ def _apply_status(order: Order, view: PaymentView, computed: Computed) -> None:
         )
 
 
-def _tell_flags(order: Order, view: PaymentView, before: tuple[int, frozenset[str]]) -> None:
+def _tell_flags(order: Order, view: PaymentView, before: _Before) -> None:
     """Events, mails and decisions for a flag that is new or whose sum has changed: a decision that staff closed is
     not opened again by a look that found nothing new."""
-    received_before, flags_before = before
+    is_other_sum = _money(view) != before.money
     for flag in view.flags:
-        is_new = flag not in flags_before
-        if not is_new and view.received_units == received_before:
+        is_new = flag not in before.flags
+        if not is_new and not is_other_sum:
             continue
         if flag in _FLAG_EVENTS and (is_new or flag == PaymentFlag.PARTIAL):
             events.emit(
@@ -147,8 +172,8 @@ def _tell_flags(order: Order, view: PaymentView, before: tuple[int, frozenset[st
             notify.flag(order, view, flag)
         if flag in _FLAG_DECISIONS:
             _decide(order, view, _FLAG_DECISIONS[flag])
-    _decide_partial(order, view, received_before)
-    if PaymentFlag.DISAGREE not in view.flags and PaymentFlag.DISAGREE in flags_before:
+    _decide_partial(order, view, is_other_sum=is_other_sum)
+    if PaymentFlag.DISAGREE not in view.flags and PaymentFlag.DISAGREE in before.flags:
         decisions.close_open(
             kind="payment_disagree",
             subject=f"payment:{view.payment_id}",
@@ -156,7 +181,7 @@ def _tell_flags(order: Order, view: PaymentView, before: tuple[int, frozenset[st
         )
 
 
-def _decide_partial(order: Order, view: PaymentView, received_before: int) -> None:
+def _decide_partial(order: Order, view: PaymentView, *, is_other_sum: bool) -> None:
     """A part may still become whole while the cards are held. Afterwards a person decides, once per sum."""
     if PaymentFlag.PARTIAL not in view.flags:
         decisions.close_open(
@@ -168,7 +193,7 @@ def _decide_partial(order: Order, view: PaymentView, received_before: int) -> No
     ):
         return
     decided = Decision.objects.filter(kind="payment_partial", subject=f"payment:{view.payment_id}").exists()
-    if not decided or view.received_units != received_before:
+    if not decided or is_other_sum:
         _decide(order, view, "payment_partial")
 
 
@@ -183,20 +208,40 @@ def _decide(order: Order, view: PaymentView, kind: str) -> None:
 
 def _payload(view: PaymentView, order: Order) -> dict[str, Any]:
     payment = view.payment
-    received = units_to_amount(view.received_units, payment.crypto.decimals)
-    on_time = units_to_amount(view.on_time_units, payment.crypto.decimals)
-    due = units_to_amount(payment.crypto.due_units, payment.crypto.decimals)
-    still = max(due - received, due - due)
-    return {
-        "asset": payment.asset,
-        "network": payment.network,
-        "received": f"{received:f}",
-        "on_time": f"{on_time:f}",
-        "asked": f"{due:f}",
-        "still_due": f"{still:f}",
-        "over": f"{max(received - due, due - due):f}",
+    facts: dict[str, Any] = {
+        "rail": payment.rail,
+        "amount": f"{payment.amount:f}",
+        "currency": payment.currency,
         "flags": list(view.flags),
         "block": view.last_block,
         "settled_at": view.settled_at.isoformat() if view.settled_at else None,
         "order_status": order.status,
+    }
+    if view.card_minor:
+        facts["card_paid"] = f"{card_amounts.to_amount(view.card_minor, payment.currency):f}"
+    if view.others:
+        facts["others"] = [
+            {**other, "amount": f"{units_to_amount(int(other['units']), other['decimals']):f}"}
+            for other in view.others
+        ]
+    return facts | (_crypto_payload(view) if payment.takes_crypto else {})
+
+
+def _crypto_payload(view: PaymentView) -> dict[str, str]:
+    """Each sum by itself: what came, what of it on time, what late, what too much (C04)."""
+    crypto = view.payment.crypto
+
+    def text(units: int) -> str:
+        return f"{units_to_amount(units, crypto.decimals):f}"
+
+    late = max(view.settled_units - view.on_time_units, 0)
+    return {
+        "asset": crypto.asset,
+        "network": crypto.network,
+        "received": text(view.received_units),
+        "on_time": text(view.on_time_units),
+        "late": text(late),
+        "asked": text(crypto.due_units),
+        "still_due": text(max(crypto.due_units - view.received_units, 0)),
+        "over": text(max(view.received_units - crypto.due_units, 0)),
     }

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections, transaction
@@ -11,14 +12,16 @@ from core import clock, events
 from core.client_address import network_prefix
 from core.models import Audience, Event
 from fleet import locks
-from fleet.lifecycle import OPEN_STATES, LeaseStatus
+from fleet.lifecycle import OVER_STATES, TEARDOWN_STATES, LeaseStatus
 from fleet.models import AccessKey, Lease
-from fleet.selectors import cards_of_hold
+from fleet.selectors import cards_of_hold, is_open, is_under_test
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# A script that logs in each second would fill the buyer's timeline; one row a minute tells the same.
+# Nobody logs in by hand more often than this; each login up to here is a row of its own.
+LOGINS_TOLD_PER_HOUR = 60
+# A script that logs in each second would fill the log; above that bound one row a minute tells the same.
 LOGIN_EVENT_PAUSE = timedelta(minutes=1)
 
 
@@ -51,12 +54,21 @@ class Login:
     ends_at: datetime | None
 
 
+class Cut(StrEnum):
+    """Why a session may not go on."""
+
+    KEY_REMOVED = "key_removed"
+    ENDED = "ended"
+    SUSPENDED = "suspended"
+    MOVING = "moving"
+    CLOSED = "closed"
+
+
 @dataclass(frozen=True)
 class Standing:
-    """Whether an open session may go on, and how long."""
+    """Whether an open session may go on (`cut` is None), and how long."""
 
-    is_open: bool
-    suspended: bool
+    cut: Cut | None
     now: datetime
     ends_at: datetime | None
 
@@ -122,38 +134,55 @@ def standing(*, key_id: int) -> Standing:
     key = AccessKey.objects.select_related("lease").filter(pk=key_id).first()
     moment = clock.now()
     if key is None:
-        return Standing(is_open=False, suspended=False, now=moment, ends_at=None)
-    return Standing(
-        is_open=key.removed_at is None and _is_open(key, moment),
-        suspended=key.lease.status == LeaseStatus.SUSPENDED,
-        now=moment,
-        ends_at=key.lease.ends_at,
-    )
+        return Standing(cut=Cut.KEY_REMOVED, now=moment, ends_at=None)
+    return Standing(cut=_cut(key, moment), now=moment, ends_at=key.lease.ends_at)
+
+
+def _cut(key: AccessKey, moment: datetime) -> Cut | None:
+    """The end of the lease is named before the removal of the key: it is why nothing opens any more."""
+    lease: Lease = key.lease
+    if key.removed_at is None and _is_open(key, moment):
+        return None
+    if lease.status in TEARDOWN_STATES | OVER_STATES or (
+        lease.ends_at is not None and moment >= lease.ends_at
+    ):
+        return Cut.ENDED
+    if key.removed_at is not None:
+        return Cut.KEY_REMOVED
+    if lease.status == LeaseStatus.SUSPENDED:
+        return Cut.SUSPENDED
+    return Cut.CLOSED if lease.moving_at is None else Cut.MOVING
 
 
 @with_connection
 def record_login(*, key_id: int, address: str) -> bool:
-    """Tell the buyer's timeline of a login, at most once a minute per key. True if a row was written.
+    """Write a login into the log; False where a flood of them is told once a minute only.
 
-    Locks the lease, so that two logins at once write one row.
+    Locks the lease, so that logins at once count each other.
     """
     with transaction.atomic():
         key = AccessKey.objects.get(pk=key_id)
         lease = locks.lease_for_update(key.lease_id)
-        recent = Event.objects.filter(
+        moment = clock.now()
+        earlier = Event.objects.filter(
             name="lease.login",
-            subject=f"lease:{lease.pk}",
+            order_ref=lease.order_ref,
             payload__fingerprint=key.fingerprint,
-            at__gt=clock.now() - LOGIN_EVENT_PAUSE,
-        )
-        if recent.exists():
+            at__gt=moment - timedelta(hours=1),
+        ).order_by("-pk")
+        times = list(earlier.values_list("at", flat=True)[:LOGINS_TOLD_PER_HOUR])
+        if len(times) == LOGINS_TOLD_PER_HOUR and times[0] > moment - LOGIN_EVENT_PAUSE:
             return False
         events.emit(
             name="lease.login",
             subject=f"lease:{lease.pk}",
             order_ref=lease.order_ref,
             audience=Audience.BUYER,
-            payload={"fingerprint": key.fingerprint, "network": network_prefix(address)},
+            payload={
+                "fingerprint": key.fingerprint,
+                "member": key.member,
+                "network": network_prefix(address),
+            },
         )
         return True
 
@@ -161,6 +190,4 @@ def record_login(*, key_id: int, address: str) -> bool:
 def _is_open(key: AccessKey, moment: datetime) -> bool:
     """A lease under test admits the test key alone; an open one the buyer's keys until its last second."""
     lease: Lease = key.lease
-    if key.purpose == AccessKey.Purpose.TEST:
-        return lease.status == LeaseStatus.TESTING
-    return lease.status in OPEN_STATES and lease.ends_at is not None and moment < lease.ends_at
+    return is_under_test(lease) if key.purpose == AccessKey.Purpose.TEST else is_open(lease, moment)

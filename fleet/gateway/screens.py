@@ -24,13 +24,17 @@ def mark() -> str:
     return "# " + _("Simulated by AnchorGPU. No real accelerator answers here.") + "\n"
 
 
-def greeting(login: Login) -> str:
+def greeting(login: Login, moment: datetime) -> str:
+    """What is left stands here always: a session may open inside the last minutes."""
     lines = [
         mark().rstrip(),
         _("You are on lease %(user)s. Type help for the commands.") % {"user": login.username},
     ]
     if login.ends_at is not None:
-        lines.append(_("The lease ends on %(end)s.") % {"end": utc(login.ends_at)})
+        lines.append(
+            _("The lease ends on %(end)s, in %(left)s. Save what you need before.")
+            % {"end": utc(login.ends_at), "left": remaining(login.ends_at - moment)}
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -51,7 +55,10 @@ def remaining(delta: timedelta) -> str:
     minutes = max(0, int(delta.total_seconds() // 60))
     days, rest = divmod(minutes, 24 * 60)
     hours, minutes = divmod(rest, 60)
-    return f"{days} d {hours} h {minutes} min"
+    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
+    while len(parts) > 1 and parts[0][0] == 0:
+        parts.pop(0)
+    return " ".join(f"{number} {unit}" for number, unit in parts)
 
 
 def lease(login: Login, now: datetime) -> str:

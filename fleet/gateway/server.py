@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import cast
 
 import asyncssh
@@ -11,10 +11,9 @@ import structlog
 from asyncssh.editor import SSHLineEditorChannel
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from core.client_address import network_prefix
-from fleet.gateway import logins, screens, shell
+from fleet.gateway import logins, shell, warnings
 from fleet.gateway.logins import Login, Standing
 from fleet.gateway.waiting import Waiting, WaitingRoom
 
@@ -29,7 +28,6 @@ EXCHANGE_SECONDS = 10
 MAX_CONNECTIONS_PER_LEASE = 20
 MAX_SESSIONS_PER_CONNECTION = 10
 WATCH_SECONDS = 1.0
-WARNING_MINUTES = (40, 10)
 # A database that does not answer for this long closes sessions: nobody could see the end of a lease.
 MAX_BLIND_LOOKS = 30
 
@@ -49,10 +47,23 @@ class Session(asyncssh.SSHServerProcess[str]):
         super().__init__(connection.serve, None, 3, False)
         self._owner = connection
         self.is_started = False
+        self.is_greeted = False
+        self.warned = warnings.Warned()
 
     def session_started(self) -> None:
         super().session_started()
         self.is_started = True
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether words may be written into it. A command's output belongs to the program that reads it."""
+        return self.is_greeted and not self.is_closing() and self.command is None
+
+    def begin(self, ends_at: datetime | None, moment: datetime) -> None:
+        """The prompt opens now. What the greeting of a terminal says is not said again by the watcher."""
+        self.is_greeted = True
+        if self.term_type is not None:
+            self.warned.skip(ends_at, moment)
 
     def break_received(self, msec: int) -> bool:
         """Ctrl-C throws away what stands on the line, before anything typed after it arrives."""
@@ -173,14 +184,14 @@ class Connection(asyncssh.SSHServer):
         return session
 
     async def serve(self, process: asyncssh.SSHServerProcess[str]) -> None:
-        if self.login is not None:
-            await shell.serve(process, self.login)
+        login, session = self.login, cast(Session, process)
+        if login is not None:
+            await shell.serve(process, lambda: self.login or login, session.begin)
 
     async def _watch(self, connection: asyncssh.SSHServerConnection, login: Login) -> None:
         """Look each second by the product's clock whether the lease and the key still stand."""
         if not login.is_test:
             await self._record(login)
-        warned: set[int] = set()
         blind = 0
         while True:
             try:
@@ -194,11 +205,11 @@ class Connection(asyncssh.SSHServer):
                     return
                 await asyncio.sleep(WATCH_SECONDS)
                 continue
-            if not state.is_open:
-                await self._close(connection, _why_closed(state))
+            if state.cut is not None:
+                await self._close(connection, warnings.why_cut(state.cut))
                 return
             if not login.is_test:
-                self._warn(state, warned)
+                self._follow_end(state)
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _record(self, login: Login) -> None:
@@ -207,33 +218,24 @@ class Connection(asyncssh.SSHServer):
         except Exception:
             log.exception("ssh_login_not_recorded", lease=login.lease_id)
 
-    def _warn(self, state: Standing, warned: set[int]) -> None:
-        """Once per threshold and session; a session that begins after both hears one warning, not two."""
-        if state.ends_at is None or not self.sessions:
+    def _follow_end(self, state: Standing) -> None:
+        """Tell each session of a new end, and once of each threshold before it."""
+        if self.login is None or state.ends_at is None:
             return
-        left = state.ends_at - state.now
-        due = [m for m in WARNING_MINUTES if left <= timedelta(minutes=m) and m not in warned]
-        if not due:
-            return
-        warned.update(m for m in WARNING_MINUTES if m >= min(due))
-        minutes = max(1, -(-int(left.total_seconds()) // 60))
-        self._tell(
-            ngettext(
-                "This lease ends in %(minutes)s minute, on %(end)s. Save what you need.",
-                "This lease ends in %(minutes)s minutes, on %(end)s. Save what you need.",
-                minutes,
-            )
-            % {"minutes": minutes, "end": screens.utc(state.ends_at)}
-        )
-
-    def _tell(self, sentence: str) -> None:
+        is_new = state.ends_at != self.login.ends_at
+        self.login = replace(self.login, ends_at=state.ends_at)
         for session in list(self.sessions):
-            if session.is_started and not session.is_closing() and session.command is None:
-                session.stdout.write(f"\n*** {sentence}\n")
+            if not session.is_listening:
+                continue
+            if is_new:
+                _tell(session, warnings.new_end(state.ends_at))
+            if session.warned.is_due(state.ends_at, state.now):
+                _tell(session, warnings.ends_soon(state.ends_at, state.now))
 
     async def _close(self, connection: asyncssh.SSHServerConnection, sentence: str) -> None:
-        self._tell(sentence)
         for session in list(self.sessions):
+            if session.is_listening:
+                _tell(session, sentence)
             if session.is_started and not session.is_closing():
                 session.exit(1)
         # One turn for the last words to leave before the connection goes.
@@ -241,12 +243,8 @@ class Connection(asyncssh.SSHServer):
         connection.disconnect(asyncssh.DISC_BY_APPLICATION, sentence)
 
 
-def _why_closed(state: Standing) -> str:
-    if state.ends_at is not None and state.now >= state.ends_at:
-        return _("lease ended, session closed")
-    if state.suspended:
-        return _("access is paused, session closed")
-    return _("access closed, session closed")
+def _tell(session: Session, sentence: str) -> None:
+    session.stdout.write(f"\n*** {sentence}\n")
 
 
 async def start(*, host: str, port: int) -> asyncssh.SSHAcceptor:

@@ -31,20 +31,26 @@ _GOODBYES = frozenset({"exit", "logout"})
 _now = with_connection(clock.now)
 
 Process = asyncssh.SSHServerProcess[str]
+Current = Callable[[], Login]
+Begin = Callable[[datetime | None, datetime], None]
 
 
-async def serve(process: Process, login: Login) -> None:
-    """One session: a command and its exit status, or the prompt until exit. Ends in an exit in any case."""
+async def serve(process: Process, current: Current, begin: Begin) -> None:
+    """One session: a command and its exit status, or the prompt until exit. Ends in an exit in any case.
+
+    `current` gives the login as it is now: the end may move while a session is open. `begin` hears when the prompt
+    opens, and with which end.
+    """
     status = 1
     try:
         if process.command is not None:
-            status = await _answer(process, login, process.command)
+            status = await _answer(process, current(), process.command)
         else:
-            status = await _prompt(process, login)
+            status = await _prompt(process, current, begin)
     except (asyncssh.Error, OSError, asyncio.IncompleteReadError) as error:
-        log.info("ssh_session_broken", lease=login.lease_id, error=type(error).__name__)
+        log.info("ssh_session_broken", lease=current().lease_id, error=type(error).__name__)
     except Exception:
-        log.exception("ssh_session_failed", lease=login.lease_id)
+        log.exception("ssh_session_failed", lease=current().lease_id)
         process.stderr.write("anchorgpu: this session failed\n")
     finally:
         process.exit(status)
@@ -64,12 +70,15 @@ async def _answer(process: Process, login: Login, command: str) -> int:
     return 0
 
 
-async def _prompt(process: Process, login: Login) -> int:
+async def _prompt(process: Process, current: Current, begin: Begin) -> int:
     """Lines until exit or end of input. With a terminal asyncssh edits the line and writes \\r\\n, without it not."""
     has_terminal = process.term_type is not None
+    moment = await asyncio.to_thread(_now)
+    login = current()
     prompt = screens.prompt(login) if has_terminal else ""
+    begin(login.ends_at, moment)
     if has_terminal:
-        process.stdout.write(screens.greeting(login))
+        process.stdout.write(screens.greeting(login, moment))
     status = 0
     for _count in range(MAX_LINES):
         process.stdout.write(prompt)
@@ -88,7 +97,7 @@ async def _prompt(process: Process, login: Login) -> int:
             # asyncssh cuts a long line into pieces; what follows the first one is no command of anybody.
             process.stderr.write("anchorgpu: line too long\n")
             return 1
-        status = await _answer(process, login, line)
+        status = await _answer(process, current(), line)
         if process.is_closing():
             return status
     return status

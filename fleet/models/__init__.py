@@ -3,12 +3,13 @@
 from fleet.models.holds import Hold, Reservation
 from fleet.models.leases import AccessKey, Lease
 from fleet.models.machines import Card, MaintenanceWindow, Node
-from fleet.models.records import Outage, Reminder
+from fleet.models.records import EngineSilence, Outage, Reminder
 from fleet.models.simulated import SimulatedFault, SimulatedMachine
 
 __all__ = [
     "AccessKey",
     "Card",
+    "EngineSilence",
     "Hold",
     "Lease",
     "MaintenanceWindow",

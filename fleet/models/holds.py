@@ -39,6 +39,14 @@ class Hold(models.Model):
     released_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        indexes = [
+            # All bounds are counted over open holds; the others grow with every year.
+            models.Index(
+                fields=["release_at"],
+                name="hold_unpaid",
+                condition=Q(committed_at__isnull=True, released_at__isnull=True),
+            )
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(card_count__gt=0) & Q(lots__gt=0), name="hold_not_empty"),
             models.CheckConstraint(
@@ -71,6 +79,14 @@ class Reservation(models.Model):
     )
 
     class Meta:
+        indexes = [
+            # What a card is taken for now and later, without its past.
+            models.Index(
+                fields=["card"],
+                name="reservation_living",
+                condition=Q(status__in=[ReservationStatus.HELD, ReservationStatus.COMMITTED]),
+            )
+        ]
         constraints = [
             ExclusionConstraint(
                 name="reservation_no_overlap",

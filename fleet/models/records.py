@@ -1,5 +1,8 @@
 """What a lease leaves on record: reminders that were due, and the times in which cards were missing."""
 
+from datetime import timedelta
+from math import ceil
+
 from django.db import models
 from django.db.models import F, Q
 
@@ -58,3 +61,31 @@ class Outage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.lease_id} {self.card_id} {self.cause}"
+
+    @property
+    def minutes(self) -> int:
+        """Started minutes, 0 while it goes on."""
+        if self.ended_at is None:
+            return 0
+        return ceil((self.ended_at - self.began_at) / timedelta(minutes=1))
+
+
+class EngineSilence(models.Model):
+    """A time in which the provider did not answer at all. One is open at most: there is one engine."""
+
+    began_at = models.DateTimeField(help_text="Product clock: the first look without an answer.")
+    began_system_at = models.DateTimeField(help_text="System clock.")
+    looks = models.PositiveIntegerField(default=1, help_text="Looks in a row without an answer.")
+    reason = models.TextField(blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="Product clock.")
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                models.Value(1), condition=Q(ended_at__isnull=True), name="engine_silence_one_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.began_at} {self.looks}"

@@ -30,6 +30,10 @@ class ProviderUnavailable(ProviderError):
     """No answer that can be relied on: the verb may or may not have taken effect."""
 
 
+class NodeAway(ProviderUnavailable):
+    """The engine answers and says that a node of this lease does not: other nodes may still do it."""
+
+
 @dataclass(frozen=True, order=True)
 class CardSpec:
     """One card as ordered. `model` is our accelerator slug, never a display text."""
@@ -65,14 +69,29 @@ class ObservedCard:
 
 @dataclass(frozen=True)
 class Observation:
-    """The engine's own view of a lease. `living`: the machine exists and has not been wiped."""
+    """The engine's own record of a lease.
+
+    `living`: the machine exists and has not been wiped; `running`: nor has it been ended.
+    """
 
     state: str
     living: bool
+    running: bool
     cards: tuple[ObservedCard, ...]
     members: tuple[str, ...]
     starts_at: datetime
     ends_at: datetime
+
+
+@dataclass(frozen=True)
+class Health:
+    """One lease at this moment: what the engine has on record, and what its machine sees of its cards.
+
+    `cards` holds what answers; a card of a node that is away is not among them.
+    """
+
+    record: Observation
+    cards: tuple[ObservedCard, ...]
 
 
 @dataclass(frozen=True)
@@ -84,7 +103,10 @@ class WipeReport:
 
 
 class Provider(Protocol):
-    """The verbs. Each raises ProviderRefused or ProviderUnavailable; none is called inside a transaction."""
+    """The verbs. Each raises ProviderRefused or ProviderUnavailable; none is called inside a transaction.
+
+    A caller that got no answer does not know whether the verb took effect: it repeats it, or asks `observe`.
+    """
 
     def reserve(self, spec: LeaseSpec) -> Observation:
         """Set exactly these cards apart. A repeat with the same cards answers what is there."""
@@ -115,6 +137,12 @@ class Provider(Protocol):
 
     def living(self) -> tuple[int, ...]:
         """Lease ids of all machines that exist: what a reconcile pass compares with our leases."""
+
+    def health(self, lease_ids: tuple[int, ...]) -> dict[int, Health]:
+        """Many leases in one call; one that the engine does not have, or has wiped, is not in the answer."""
+
+    def nodes_away(self) -> tuple[str, ...]:
+        """Names of the nodes that do not answer the engine now."""
 
 
 def model_identifier(text: str) -> str:

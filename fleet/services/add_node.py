@@ -27,6 +27,8 @@ def add_node(
     driver_version: str,
     serials: Sequence[str],
     actor: str,
+    topology: str = "",
+    stack_version: str = "",
     in_service: bool = True,
 ) -> Node:
     """The node with one card for each serial, in that order.
@@ -54,6 +56,8 @@ def add_node(
             accelerator=card,
             host_arch=host_arch,
             driver_version=driver_version,
+            topology=clean_line(topology, field="topology", max_length=80),
+            stack_version=clean_line(stack_version, field="stack_version", max_length=40),
             in_service=in_service,
         )
         Card.objects.bulk_create(

@@ -11,9 +11,10 @@ from django.db.models.functions import Lower
 from core import clock, decisions, events
 from fleet import locks, selectors
 from fleet.lifecycle import LEASE, OPEN_STATES, PREPARATION_STATES, LeaseStatus, ReservationStatus
-from fleet.models import Lease, Reservation
+from fleet.models import Lease, MaintenanceWindow, Reservation
 from fleet.periods import export_window, turnaround
 from fleet.services.end import begin_end
+from fleet.services.release import release_locked
 
 
 def apply_deadlines(*, lease_id: int) -> None:
@@ -43,13 +44,17 @@ def _is_over(lease: Lease, moment: datetime) -> bool:
     return lease.ends_at is not None and moment >= lease.ends_at
 
 
+def reversed_until(lease: Lease) -> datetime | None:
+    """Until when a suspended lease keeps its cards and data for money that may return; None where it is not paused."""
+    if lease.status != LeaseStatus.SUSPENDED or lease.suspended_at is None:
+        return None
+    until = lease.suspended_at + timedelta(seconds=settings.REVERSED_GRACE_SECONDS)
+    return until if lease.ends_at is None else min(until, lease.ends_at)
+
+
 def _is_reversed(lease: Lease, moment: datetime) -> bool:
-    grace = timedelta(seconds=settings.REVERSED_GRACE_SECONDS)
-    return (
-        lease.status == LeaseStatus.SUSPENDED
-        and lease.suspended_at is not None
-        and moment >= lease.suspended_at + grace
-    )
+    until = reversed_until(lease)
+    return until is not None and moment >= until
 
 
 def _is_export_due(lease: Lease, moment: datetime) -> bool:
@@ -82,7 +87,7 @@ def _check_ready_by(lease: Lease, moment: datetime) -> None:
     if moment < lease.ready_by:
         return
     if lease.late_at is None:
-        _make_room(lease)
+        make_room(lease)
         until = last_ready_moment(lease)
         lease.late_at = moment
         lease.save(update_fields=["late_at"])
@@ -132,8 +137,12 @@ def last_ready_moment(lease: Lease) -> datetime:
     return min(promised, min(uppers) - timedelta(seconds=lease.hold.term_seconds) - turnaround())
 
 
-def _make_room(lease: Lease) -> None:
-    """Move the upper bound so that the grace fits, as far as the calendar lets it."""
+def make_room(lease: Lease) -> None:
+    """Move the upper bound of a locked lease so that ready-by and the grace fit, as far as the calendar lets it.
+
+    Locks its cards by key, lets overdue holds of others there go, locks its reservations. What ends the room: the next
+    reservation of a card, or a maintenance window of its node. Repeating changes nothing.
+    """
     wanted = (
         lease.ready_by
         + timedelta(seconds=settings.LATE_GRACE_SECONDS + lease.hold.term_seconds)
@@ -141,18 +150,28 @@ def _make_room(lease: Lease) -> None:
     )
     card_ids = [row.card_id for row in selectors.current_reservations(lease.hold_id)]
     locks.cards_for_update(card_ids)
+    for overdue in locks.overdue_holds_for_update(card_ids=card_ids, moment=clock.now()):
+        release_locked(overdue)
     rows = [row for row in locks.reservations_for_update(lease.hold) if row.left_at is None]
     for row in rows:
-        follower = (
-            Reservation.objects.filter(
-                card_id=row.card_id,
-                status__in=[ReservationStatus.HELD, ReservationStatus.COMMITTED],
-                period__startswith__gte=row.period.upper,
-            )
-            .exclude(hold=lease.hold)
-            .aggregate(first=Min(Lower("period")))["first"]
-        )
-        upper = wanted if follower is None else min(wanted, follower)
+        upper = min([wanted, *_taken_from(row)])
         if upper > row.period.upper:
             row.period = DateTimeTZRange(row.period.lower, upper, "[)")
             row.save(update_fields=["period"])
+
+
+def _taken_from(row: Reservation) -> list[datetime]:
+    """From when on the card of a reservation is wanted for something else after it."""
+    follower = (
+        Reservation.objects.filter(
+            card_id=row.card_id,
+            status__in=[ReservationStatus.HELD, ReservationStatus.COMMITTED],
+            period__startswith__gte=row.period.upper,
+        )
+        .exclude(hold_id=row.hold_id)
+        .aggregate(first=Min(Lower("period")))["first"]
+    )
+    window = MaintenanceWindow.objects.filter(
+        node__cards=row.card_id, cancelled_at=None, period__endswith__gt=row.period.upper
+    ).aggregate(first=Min(Lower("period")))["first"]
+    return [moment for moment in (follower, window) if moment is not None]

@@ -8,6 +8,8 @@ from core.errors import Conflict
 from fleet import locks
 from fleet.lifecycle import LEASE, OVER_STATES, TEARDOWN_STATES, LeaseStatus
 from fleet.models import Lease
+from fleet.services.extend import release_extensions
+from fleet.services.outages import end_outages
 
 SYSTEM = "system"
 
@@ -37,8 +39,16 @@ def end_lease(*, lease_id: int, reason: str, actor: str = SYSTEM) -> Lease:
 
 
 def begin_end(lease: Lease, *, reason: str) -> None:
-    """The same for a lease that the caller has locked and knows to be under way."""
+    """The same for a lease that the caller has locked and knows to be under way.
+
+    Extensions that are not part of the term yet are let go: their holds are locked after the lease.
+    """
+    release_extensions(lease)
+    moment = clock.now()
+    # A sweep that comes late finds an end that is past: nothing is owed for the time after it.
+    end_outages(lease, at=moment if lease.ends_at is None else min(moment, lease.ends_at))
     lease.end_reason = reason[:40]
+    lease.moving_at = None
     lease.next_at = clock.system_now()
     lease.attempts = 0
     lease.last_error = ""
@@ -47,6 +57,6 @@ def begin_end(lease: Lease, *, reason: str) -> None:
         LeaseStatus.ENDING,
         order_ref=lease.order_ref,
         payload={"reason": lease.end_reason},
-        also=["end_reason", "next_at", "attempts", "last_error"],
+        also=["end_reason", "moving_at", "next_at", "attempts", "last_error"],
     )
     transaction.on_commit(lambda: outbox.hint("fleet.work_lease", lease.pk))

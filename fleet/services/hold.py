@@ -1,24 +1,28 @@
-"""Take cards off sale for one order: all or nothing, never twice (DESIGN rules 2, 3, 5)."""
+"""Take cards off sale for one order: all or nothing, never twice (DESIGN rules 2, 3, 5; docs/locking.md)."""
 
-from collections import defaultdict
+import zlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from catalog.models import Lot
 from catalog.stack import driver_suffices
 from core import clock
-from core.locks import limit_lock_wait, mark
+from core.locks import mark
+from core.rows import insert
 from fleet import limits, locks, placement
-from fleet.contention import busy_on_lock_timeout, no_capacity
+from fleet.contention import Patience, busy, busy_on_lock_timeout, no_capacity
+from fleet.free_cards import free_among, free_by_node, taken_until
 from fleet.limits import HoldLimits
-from fleet.models import Card, Hold, Reservation
+from fleet.models import Hold, Reservation
 from fleet.periods import held_period
-from fleet.selectors import busy_card_ids
 from fleet.services.release import release_locked
+from fleet.unpaid import read_unpaid
+
+# Looks without a lock before all cards are locked. Rivals for equal nodes are spread, so that one rarely loses twice.
+QUICK_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -37,52 +41,140 @@ class HoldRequest:
     limits: HoldLimits
 
 
+class _Lost(Exception):
+    """A rival was quicker: the savepoint goes back and with it the locks on these cards."""
+
+
 def hold(request: HoldRequest) -> Hold:
     """Hold real cards; must run inside the caller's transaction.
 
-    Locks, in this order: owner, prefix, all candidate cards of the accelerator by key. Overdue holds of others on
-    these cards are let go on the way. Raises Conflict(no_capacity), Conflict(busy) after LOCK_TIMEOUT_SECONDS,
-    TooMany(too_many_holds). Not repeatable for the same `ref`.
+    Locks, in this order: owner, prefix, an earlier hold of the same order, the cards of the chosen nodes by key; after
+    QUICK_ATTEMPTS lost races all candidate cards. Overdue holds of others on these cards are let go on the way. Raises
+    Conflict(no_capacity), Conflict(busy) after LOCK_TIMEOUT_SECONDS in all, TooMany(too_many_holds). A refusal leaves
+    the caller's transaction usable. `ref` may have had a hold that was released; it then names the new one. Not
+    repeatable while a hold of this `ref` stands.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("A hold is part of the transaction that places the order.")
+    patience = Patience()
+    for _attempt in range(QUICK_ATTEMPTS):
+        try:
+            return _in_savepoint(request, patience, all_cards=False)
+        except _Lost:
+            continue
+    return _in_savepoint(request, patience, all_cards=True)
+
+
+def _in_savepoint(request: HoldRequest, patience: Patience, *, all_cards: bool) -> Hold:
     with busy_on_lock_timeout(), transaction.atomic():
-        return _hold(request)
+        locks.lock_owner_and_prefix(owner=request.owner, prefix=request.prefix, first=patience.begin())
+        return _Attempt(request, patience, all_cards=all_cards).run()
 
 
-def _hold(request: HoldRequest) -> Hold:
-    limit_lock_wait()
-    locks.lock_owner(request.owner)
-    if request.prefix:
-        locks.lock_prefix(request.prefix)
-    moment = clock.now()
-    card_count = request.lot.cards * request.lots
-    limits.check_owner(
-        owner=request.owner,
-        prefix=request.prefix,
-        card_count=card_count,
-        limits=request.limits,
-        moment=moment,
-    )
-    cards = [
-        card
-        for card in locks.candidate_cards_for_update(accelerator_id=request.lot.accelerator_id)
-        if driver_suffices(card.node.driver_version, request.driver_minimum)
-    ]
-    for overdue in locks.overdue_holds_for_update(card_ids=[card.pk for card in cards], moment=moment):
-        release_locked(overdue)
-    release_at = request.expires_at + timedelta(seconds=settings.RELEASE_AFTER_EXPIRY_SECONDS)
-    if request.starts_at is not None:
-        release_at = min(release_at, request.starts_at)
-    period = held_period(
-        placed_at=moment,
-        starts_at=request.starts_at,
-        release_at=release_at,
-        term_seconds=request.term_seconds,
-    )
-    chosen = _choose(cards, period, request, moment)
-    row = mark(
-        Hold.objects.create(
+class _Attempt:
+    """One look, lock, second look and insert, under the locks on owner and prefix."""
+
+    def __init__(self, request: HoldRequest, patience: Patience, *, all_cards: bool) -> None:
+        self._request = request
+        self._patience = patience
+        self._all_cards = all_cards
+        self._moment = clock.now()
+        self._release_at = _release_at(request)
+        self._period = held_period(
+            placed_at=self._moment,
+            starts_at=request.starts_at,
+            release_at=self._release_at,
+            term_seconds=request.term_seconds,
+        )
+        # Rivals with seeds of their own do not all want the same one of several equal nodes.
+        self._seed = zlib.crc32(request.ref.encode())
+        self._unpaid = read_unpaid(
+            owner=request.owner,
+            prefix=request.prefix,
+            accelerator_id=request.lot.accelerator_id,
+            ref=request.ref,
+            moment=self._moment,
+        )
+
+    def run(self) -> Hold:
+        request, card_count = self._request, self._request.lot.cards * self._request.lots
+        limits.check_unpaid(
+            unpaid=self._unpaid, prefix=request.prefix, card_count=card_count, limits=request.limits
+        )
+        free = self._free_by_node()
+        limits.check_share(
+            unpaid=self._unpaid,
+            prefix=request.prefix,
+            card_count=card_count,
+            free_cards=sum(free.values()),
+            limits=request.limits,
+        )
+        nodes = self._choose_nodes(free)
+        # One consistent look at the whole fleet: whoever hears this could not have been placed at that moment.
+        if nodes is None:
+            raise no_capacity()
+        if self._unpaid.ref_is_known:
+            _set_aside(request.ref)
+        self._patience.renew()
+        card_ids = self._lock(nodes)
+        return self._insert(self._place(card_ids), card_count)
+
+    def _free_by_node(self) -> dict[int, int]:
+        return free_by_node(
+            accelerator_id=self._request.lot.accelerator_id,
+            period=self._period,
+            driver_minimum=self._request.driver_minimum,
+            moment=self._moment,
+            overdue_are_free=self._unpaid.some_are_overdue,
+        )
+
+    def _choose_nodes(self, free: dict[int, int]) -> dict[int, int] | None:
+        lot_cards, lots = self._request.lot.cards, self._request.lots
+        short = placement.short_list(free=free, cards=lot_cards * lots, seed=self._seed)
+        if len(short) < 2:
+            return placement.choose_nodes(free=free, cards_per_lot=lot_cards, lots=lots, seed=self._seed)
+        lower, upper, taken = self._period.lower, self._period.upper, taken_until(short)
+        return placement.choose_nodes(
+            free={node: free[node] for node in short},
+            cards_per_lot=lot_cards,
+            lots=lots,
+            prolonged={
+                node: max(0.0, (upper - max(lower, taken.get(node, lower))).total_seconds()) for node in short
+            },
+            seed=self._seed,
+        )
+
+    def _lock(self, nodes: dict[int, int]) -> list[int]:
+        if not self._all_cards:
+            card_ids = locks.cards_of_nodes_for_update(nodes)
+        else:
+            candidates = locks.candidate_cards_for_update(accelerator_id=self._request.lot.accelerator_id)
+            minimum = self._request.driver_minimum
+            card_ids = [card.pk for card in candidates if driver_suffices(card.node.driver_version, minimum)]
+        if self._unpaid.some_are_overdue:
+            for overdue in locks.overdue_holds_for_update(card_ids=card_ids, moment=self._moment):
+                release_locked(overdue)
+        return card_ids
+
+    def _place(self, card_ids: list[int]) -> list[int]:
+        free = free_among(
+            card_ids=card_ids, period=self._period, moment=self._moment, first=self._patience.end()
+        )
+        chosen = placement.place(
+            free=free, cards_per_lot=self._request.lot.cards, lots=self._request.lots, seed=self._seed
+        )
+        if chosen is not None:
+            return chosen
+        if not self._all_cards:
+            raise _Lost
+        # Somebody is at work on an overdue hold that stands in the way; who asks again may find its cards free.
+        if self._unpaid.some_are_overdue and self._choose_nodes(self._free_by_node()) is not None:
+            raise busy()
+        raise no_capacity()
+
+    def _insert(self, card_ids: list[int], card_count: int) -> Hold:
+        request = self._request
+        row = Hold(
             ref=request.ref,
             owner=request.owner,
             prefix=request.prefix,
@@ -92,32 +184,23 @@ def _hold(request: HoldRequest) -> Hold:
             driver_minimum=request.driver_minimum,
             term_seconds=request.term_seconds,
             starts_at=request.starts_at,
-            placed_at=moment,
+            placed_at=self._moment,
             expires_at=request.expires_at,
-            release_at=release_at,
+            release_at=self._release_at,
         )
-    )
-    Reservation.objects.bulk_create(
-        Reservation(card_id=card_id, hold=row, period=period) for card_id in chosen
-    )
-    return row
+        insert(row, *(Reservation(card_id=card_id, hold=row, period=self._period) for card_id in card_ids))
+        return mark(row)
 
 
-def _choose(cards: list[Card], period: DateTimeTZRange, request: HoldRequest, moment: datetime) -> list[int]:
-    busy = busy_card_ids(card_ids=[card.pk for card in cards], period=period)
-    free: dict[int, list[int]] = defaultdict(list)
-    for card in cards:
-        if card.pk not in busy:
-            free[card.node_id].append(card.pk)
-    limits.check_share(
-        prefix=request.prefix,
-        accelerator_id=request.lot.accelerator_id,
-        card_count=request.lot.cards * request.lots,
-        free_cards=sum(len(ids) for ids in free.values()),
-        moment=moment,
-        limits=request.limits,
-    )
-    chosen = placement.place(free=free, cards_per_lot=request.lot.cards, lots=request.lots)
-    if chosen is None:
-        raise no_capacity()
-    return chosen
+def _release_at(request: HoldRequest) -> datetime:
+    release_at = request.expires_at + timedelta(seconds=settings.RELEASE_AFTER_EXPIRY_SECONDS)
+    return release_at if request.starts_at is None else min(release_at, request.starts_at)
+
+
+def _set_aside(ref: str) -> None:
+    """An earlier hold of the order that was let go gives its name to the new one. One that stands keeps it: the unique
+    constraint then refuses the new one."""
+    earlier = locks.hold_for_update(ref)
+    if earlier is not None and earlier.released_at is not None:
+        earlier.ref = f"{ref}~{earlier.pk}"
+        earlier.save(update_fields=["ref"])

@@ -6,6 +6,7 @@ from typing import Any
 from core import clock, decisions
 from fleet import locks
 from fleet.models import Card, Lease
+from fleet.services.moving import begin_moving
 from fleet.services.pauses import pause_seconds
 from fleet.services.take_other_cards import move_to_other_cards
 
@@ -29,7 +30,8 @@ def handle_mismatch(lease: Lease, *, wrong: list[dict[str, Any]], report: dict[s
         order_ref=lease.order_ref,
         facts={"expected": report["expected"], "found": report["found"], "differences": wrong},
     )
-    move_to_other_cards(lease, candidates=candidates)
+    if move_to_other_cards(lease, candidates=candidates, why="mismatch") and lease.moving_at is not None:
+        begin_moving(lease)
 
 
 def _take_off_sale(lease: Lease, wrong: list[dict[str, Any]]) -> None:

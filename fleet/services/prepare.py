@@ -61,8 +61,11 @@ def ordered_cards(lease: Lease) -> tuple[CardSpec, ...]:
     )
 
 
-def reserve(lease: Lease) -> Apply:
-    """reserved -> preparing. What is granted must be what was asked: engines have granted less and said yes."""
+def reserve_cards(lease: Lease) -> None:
+    """Have the engine set the cards of this lease apart; may be repeated. Raises ProviderError.
+
+    What is granted must be what was asked: engines have granted less and said yes.
+    """
     provider = get_provider()
     spec = lease_spec(lease)
     asked = {(card.node, card.index) for card in spec.cards}
@@ -74,6 +77,11 @@ def reserve(lease: Lease) -> Apply:
     if {(card.node, card.index) for card in granted.cards} != asked:
         take_down(provider, lease.pk)
         raise ProviderRefused(f"Granted {len(granted.cards)} cards that are not the {len(asked)} asked for.")
+
+
+def reserve(lease: Lease) -> Apply:
+    """reserved -> preparing."""
+    reserve_cards(lease)
 
     def apply(locked: Lease) -> None:
         fresh_step(locked)
@@ -97,7 +105,7 @@ def prepare(lease: Lease) -> Apply:
 
 
 def test(lease: Lease) -> Apply:
-    """The acceptance test: delivered equals ordered, and a login works. The state stays `testing`."""
+    """The acceptance test: delivered equals ordered, and a login works. The state stays."""
     ordered = ordered_cards(lease)
     found = get_provider().verify(lease.pk)
     wrong = differences(ordered, found)

@@ -5,11 +5,12 @@ from datetime import timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from core import claims, clock, decisions
 from core.models import Decision, SweepRun
 from fleet import locks
+from fleet.extensions import paid_extensions
 from fleet.lifecycle import OPEN_STATES, OVER_STATES, PREPARATION_STATES, TEARDOWN_STATES, LeaseStatus
 from fleet.models import Hold, Lease
 from fleet.periods import PREPARE_AHEAD
@@ -21,8 +22,8 @@ from fleet.services.work import work_lease
 
 log = structlog.get_logger(__name__)
 
-# reserved, preparing, testing, test passed, ready; or ending, wiping, closed: no lease has more steps in a row.
-MAX_STEPS = 8
+# The longest way in a row is a move that finds wrong cards once: twice old machine down, reserve, prepare, test; open.
+MAX_STEPS = 10
 # The sweeps it waits for run every few seconds.
 CAUGHT_UP_WITHIN = timedelta(minutes=1)
 
@@ -45,6 +46,19 @@ def due_leases(limit: int = 200) -> list[int]:
     )
     deadline |= Q(status=LeaseStatus.SUSPENDED, suspended_at__lte=moment - _reversed_grace())
     export = Q(status__in=OPEN_STATES, export_window_at=None, ends_at__lte=moment + timedelta(days=1))
+    step |= Q(
+        status__in=OPEN_STATES,
+        moving_at=None,
+        ends_at__gt=moment,
+        pk__in=paid_extensions().values("extends_id"),
+    )
+    step |= Q(status=LeaseStatus.DEGRADED, moving_at__isnull=False)
+    step |= Q(
+        status__in=[*OPEN_STATES, LeaseStatus.SUSPENDED],
+        ready_at__isnull=False,
+        moving_at=None,
+        applied_version__lt=F("wanted_version"),
+    )
     due = (step & Q(next_at__lte=system) & claims.free()) | deadline | export
     return list(Lease.objects.filter(due).order_by("next_at", "pk").values_list("pk", flat=True)[:limit])
 
@@ -118,6 +132,7 @@ def reconcile_machines() -> None:
         elif lease.status in OVER_STATES and lease.wiped_at is not None:
             try:
                 take_down(provider, lease_id)
+                log.warning("left_machine_taken_down", lease=lease_id, status=lease.status)
             except ProviderError as error:
                 log.warning("left_machine_stays", lease=lease_id, reason=error.reason)
 

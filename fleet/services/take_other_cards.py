@@ -8,13 +8,14 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.utils.translation import gettext_lazy as _
 
 from catalog.stack import driver_suffices
-from core import audit, clock, outbox
+from core import audit, clock, events, outbox
 from core.errors import Conflict
 from core.locks import limit_lock_wait
-from fleet import locks, placement, selectors
+from fleet import extensions, locks, placement, selectors
 from fleet.contention import busy_on_lock_timeout, no_capacity
 from fleet.lifecycle import LEASE, PREPARATION_STATES, LeaseStatus, ReservationStatus
 from fleet.models import Card, Lease, Reservation
+from fleet.services.extend import move_extension_holds
 from fleet.services.teardown import has_left_cards
 
 
@@ -36,7 +37,7 @@ def take_other_cards(*, lease_id: int, actor: str, reason: str = "") -> Lease:
             raise Conflict(code="already_done", message=_("This lease is already moving to other cards."))
         before = [card.serial for card in selectors.cards_of_hold(lease.hold_id)]
         candidates = locks.candidate_cards_for_update(accelerator_id=lease.hold.lot.accelerator_id)
-        if not move_to_other_cards(lease, candidates=candidates):
+        if not move_to_other_cards(lease, candidates=candidates, why="staff"):
             raise no_capacity()
         audit.record(
             actor=actor,
@@ -49,40 +50,81 @@ def take_other_cards(*, lease_id: int, actor: str, reason: str = "") -> Lease:
         return lease
 
 
-def move_to_other_cards(lease: Lease, *, candidates: list[Card]) -> bool:
-    """The same for a locked lease and locked candidate cards; False where nothing fits.
+def move_to_other_cards(
+    lease: Lease, *, candidates: list[Card], why: str, untried_nodes_only: bool = False
+) -> bool:
+    """The same for a locked lease and locked candidate cards; False, with nothing changed, where nothing fits.
 
-    Cards of its own that are sound are kept only where the lease cannot be placed without them.
+    Nodes that this lease never had come first, then any; cards of its own that are sound are kept only where the
+    lease cannot be placed without them. Extensions that are not joined yet come along, or it does not move. Locks
+    reservations. `why` is preparation, mismatch, staff or repair.
     """
-    current = locks.reservations_for_update(lease.hold)
-    own = {row.card_id: row for row in current if row.left_at is None}
+    own = {row.card_id: row for row in locks.reservations_for_update(lease.hold) if row.left_at is None}
     period = _rest_of(list(own.values()))
-    usable = Card.objects.filter(
-        pk__in=[card.pk for card in candidates], in_service=True, healthy=True, node__in_service=True
-    ).select_related("node")
+    chosen = _choose(lease, set(own), period, candidates, untried_nodes_only=untried_nodes_only)
+    if chosen is None:
+        return False
+    left, taken = sorted(set(own) - chosen), sorted(chosen - set(own))
+    if not move_extension_holds(lease, dict(zip(left, taken, strict=True))):
+        return False
+    moment = clock.now()
+    for card_id in left:
+        own[card_id].left_at = moment
+        own[card_id].save(update_fields=["left_at"])
+    Reservation.objects.bulk_create(
+        Reservation(card_id=card_id, hold=lease.hold, period=period, status=ReservationStatus.COMMITTED)
+        for card_id in taken
+    )
+    events.emit(
+        name="lease.moved",
+        subject=f"lease:{lease.pk}",
+        order_ref=lease.order_ref,
+        payload={
+            "why": why,
+            "from": _node_names(left),
+            "to": _node_names(taken),
+            "at": moment.isoformat(),
+        },
+    )
+    _start_anew(lease)
+    return True
+
+
+def _choose(
+    lease: Lease, own: set[int], period: DateTimeTZRange, candidates: list[Card], *, untried_nodes_only: bool
+) -> set[int] | None:
+    needed = DateTimeTZRange(period.lower, max(period.upper, extensions.latest_upper(lease)), "[)")
+    usable = (
+        Card.objects.filter(
+            pk__in=[card.pk for card in candidates],
+            in_service=True,
+            healthy=True,
+            node__in_service=True,
+            node__healthy=True,
+        )
+        .exclude(node_id__in=selectors.nodes_under_maintenance(period=needed))
+        .select_related("node")
+    )
     cards = [
         card
         for card in usable.order_by("pk")
         if driver_suffices(card.node.driver_version, lease.hold.driver_minimum)
     ]
-    busy = selectors.busy_card_ids(card_ids=[card.pk for card in cards], period=period)
-    chosen = _place(lease, [card for card in cards if card.pk not in busy])
-    if chosen is None and not set(own) <= {card.pk for card in cards}:
+    busy = selectors.busy_card_ids(card_ids=[card.pk for card in cards], period=needed)
+    free = [card for card in cards if card.pk not in busy]
+    tried = set(Reservation.objects.filter(hold=lease.hold).values_list("card__node_id", flat=True))
+    chosen = _place(lease, [card for card in free if card.node_id not in tried])
+    if chosen is not None or untried_nodes_only:
+        return chosen
+    chosen = _place(lease, free)
+    if chosen is None and not own <= {card.pk for card in cards}:
         chosen = _place(lease, [card for card in cards if card.pk not in busy or card.pk in own])
-    if chosen is None:
-        return False
-    moment = clock.now()
-    for card_id, row in own.items():
-        if card_id not in chosen:
-            row.left_at = moment
-            row.save(update_fields=["left_at"])
-    Reservation.objects.bulk_create(
-        Reservation(card_id=card_id, hold=lease.hold, period=period, status=ReservationStatus.COMMITTED)
-        for card_id in chosen
-        if card_id not in own
-    )
-    _start_anew(lease)
-    return True
+    return chosen
+
+
+def _node_names(card_ids: list[int]) -> list[str]:
+    names = Card.objects.filter(pk__in=card_ids).values_list("node__name", flat=True)
+    return sorted(set(names))
 
 
 def _rest_of(rows: list[Reservation]) -> DateTimeTZRange:
@@ -108,7 +150,8 @@ def _start_anew(lease: Lease) -> None:
         # that nobody begins on the new cards while its call may still be under way.
         lease.claim_token = uuid.uuid4()
     fields = ["attempts", "last_error", "next_at", "test_report", "claim_token"]
-    if lease.status == LeaseStatus.RESERVED:
+    # A degraded lease keeps its state while it moves: the term runs, and the page says what is missing.
+    if lease.status in {LeaseStatus.RESERVED, LeaseStatus.DEGRADED}:
         lease.save(update_fields=fields)
     else:
         LEASE.advance(

@@ -14,7 +14,16 @@ from fleet.providers.base import Provider, UnknownLease, WipeReport
 Apply = Callable[[Lease], None]
 
 # What is no longer a question once the cards are back.
-_SETTLED_BY_WIPE = ("lease_failing", "lease_late", "end_failing", "wipe_failed")
+_SETTLED_BY_WIPE = (
+    "lease_failing",
+    "lease_late",
+    "end_failing",
+    "wipe_failed",
+    "lease_degraded",
+    "access_sync_failing",
+    "machine_missing",
+    "machine_differs",
+)
 
 
 _STEP_FIELDS = ["attempts", "last_error", "next_at"]

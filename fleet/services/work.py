@@ -9,10 +9,10 @@ from django.db import transaction
 
 from core import claims, clock, decisions, outbox
 from fleet import locks, selectors
-from fleet.lifecycle import OVER_STATES, TEARDOWN_STATES, LeaseStatus
+from fleet.lifecycle import OPEN_STATES, OVER_STATES, TEARDOWN_STATES, LeaseStatus
 from fleet.models import Lease
-from fleet.providers.base import ProviderError
-from fleet.services import prepare, teardown
+from fleet.providers.base import NodeAway, ProviderError, ProviderRefused
+from fleet.services import another_node, join_extension, move_steps, prepare, sync, teardown
 from fleet.services.deadlines import apply_deadlines
 from fleet.services.open_access import open_access
 from fleet.services.pauses import pause_seconds
@@ -37,6 +37,7 @@ def work_lease(*, lease_id: int) -> bool:
     late for a lease that is over is undone at the provider.
     """
     apply_deadlines(lease_id=lease_id)
+    another_node.leave_taken_cards(lease_id=lease_id)
     ready = Lease.objects.filter(pk=lease_id, next_at__lte=clock.system_now())
     token = claims.claim(ready, seconds=CLAIM_SECONDS)
     if token is None:
@@ -51,7 +52,9 @@ def work_lease(*, lease_id: int) -> bool:
         return _record_success(lease, token, apply)
     except ProviderError as error:
         log.warning("lease_step_failed", lease=lease_id, status=lease.status, reason=error.reason)
-        _record_failure(lease, token, error.reason)
+        # A refusal, or a node that does not answer, speaks of these cards; no answer at all of the engine.
+        blamed = isinstance(error, ProviderRefused | NodeAway)
+        _record_failure(lease, token, error.reason, cards_blamed=blamed)
     except Exception as error:
         log.exception("lease_step_broken", lease=lease_id, status=lease.status)
         _record_failure(lease, token, f"{type(error).__name__}: {error}")
@@ -68,6 +71,8 @@ def next_step(lease: Lease) -> Step | None:
         return open_access if prepare.start_reached(lease, clock.now()) else None
     if lease.status == LeaseStatus.FAILED and lease.wiped_at is not None:
         return None
+    if lease.status in {*OPEN_STATES, LeaseStatus.SUSPENDED}:
+        return _step_in_term(lease)
     return _STEPS.get(lease.status)
 
 
@@ -77,6 +82,15 @@ _STEPS: dict[str, Step] = {
     LeaseStatus.WIPING: teardown.wipe_machine,
     LeaseStatus.FAILED: teardown.clear_failed,
 }
+
+
+def _step_in_term(lease: Lease) -> Step | None:
+    if lease.moving_at is not None:
+        # A suspended lease takes its move up again when it is resumed.
+        return move_steps.next_step(lease) if lease.status == LeaseStatus.DEGRADED else None
+    if lease.status in OPEN_STATES and join_extension.is_due(lease):
+        return join_extension.join_extension
+    return sync.sync_access if sync.is_due(lease) else None
 
 
 def _first_step(lease: Lease) -> Step | None:
@@ -109,20 +123,21 @@ def _free(lease: Lease) -> None:
     Lease.objects.filter(pk=lease.pk).update(claim_token=None, claim_until=None)
 
 
-def _record_failure(seen: Lease, token: uuid.UUID, reason: str) -> None:
-    """A growing pause, and a decision once it is no longer a hiccup."""
+def _record_failure(seen: Lease, token: uuid.UUID, reason: str, *, cards_blamed: bool = False) -> None:
+    """A growing pause; once it is no longer a hiccup a decision, and another node where it is for these cards."""
     with transaction.atomic():
         lease = locks.lease_for_update(seen.pk)
         if lease.claim_token != token:
             return
         _free(lease)
+        lease.claim_token = None
         if lease.status != seen.status:
             return
         lease.attempts += 1
         lease.last_error = reason[:2000]
         lease.next_at = clock.system_now() + timedelta(seconds=pause_seconds(lease.attempts))
         lease.save(update_fields=["attempts", "last_error", "next_at"])
-        kind, limit = _alert(lease.status)
+        kind, limit = _alert(lease)
         if lease.attempts >= limit:
             decisions.open_decision(
                 kind=kind,
@@ -130,11 +145,18 @@ def _record_failure(seen: Lease, token: uuid.UUID, reason: str) -> None:
                 order_ref=lease.order_ref,
                 facts={"state": lease.status, "attempts": lease.attempts, "last_error": lease.last_error},
             )
+            if cards_blamed:
+                another_node.try_another_node(lease)
 
 
-def _alert(status: str) -> tuple[str, int]:
+def _alert(lease: Lease) -> tuple[str, int]:
+    status = lease.status
     if status == LeaseStatus.ENDING:
         return "end_failing", TEARDOWN_FAILURES
     if status in {LeaseStatus.WIPING, LeaseStatus.FAILED}:
         return "wipe_failed", TEARDOWN_FAILURES
+    if status in {*OPEN_STATES, LeaseStatus.SUSPENDED} and lease.moving_at is None:
+        if status in OPEN_STATES and join_extension.is_due(lease):
+            return join_extension.KIND, join_extension.JOIN_FAILURES
+        return sync.KIND, PREPARATION_FAILURES
     return "lease_failing", PREPARATION_FAILURES

@@ -1,8 +1,8 @@
 """The order follows its lease: preparing -> provisioning, ready -> active, closed -> ended, failed -> failed."""
 
+from datetime import datetime
 from typing import Any
 
-from core import decisions
 from core.errors import NotFound
 from core.models import Event
 from fleet import selectors as fleet
@@ -10,7 +10,7 @@ from fleet.models import Lease
 from orders import locks
 from orders.lifecycle import ORDER, OrderStatus
 from orders.models import Order
-from orders.services import notify
+from orders.services import follow_extension, notify, remind, tell_of_cards
 
 # The end_reason of a lease whose money did not come back (fleet.services.deadlines).
 REVERSED = "reversed"
@@ -45,7 +45,7 @@ def _ready(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 
 def _late(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
     if order.status in (OrderStatus.PAID, OrderStatus.PROVISIONING):
-        notify.late(order, lease)
+        notify.late(order, lease, until=datetime.fromisoformat(str(payload["until"])))
 
 
 def _suspended(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
@@ -57,12 +57,32 @@ def _resumed(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 
 
 def _ending(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
-    # Money that a reorg took back and that did not return in time: the order failed, and nothing is due back.
-    if lease.end_reason == REVERSED and _advance(order, OrderStatus.FAILED, reason=REVERSED):
+    follow_extension.lease_ending(order, lease)
+    # Money that a reorg took back and that did not return in time: the order failed, and nothing is due back. Where
+    # it was the money of an extension, the order itself was delivered.
+    by_extension = order.status == OrderStatus.ACTIVE and not follow_extension.is_reversed(order)
+    if (
+        lease.end_reason == REVERSED
+        and not by_extension
+        and _advance(order, OrderStatus.FAILED, reason=REVERSED)
+    ):
         notify.reversed_for_good(order)
 
 
+def _reminder(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
+    remind.reminder(order, lease, kind=str(payload["kind"]), ends_at=str(payload["ends_at"]))
+
+
+def _export_window(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
+    remind.export_window(order, lease, ends_at=str(payload["ends_at"]))
+
+
+def _extended(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
+    follow_extension.joined(order, str(payload["order"]), datetime.fromisoformat(str(payload["ends_at"])))
+
+
 def _closed(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
+    follow_extension.lease_closed(order)
     if lease.ready_at is None:
         # Ended by staff before access ever opened: nothing was delivered.
         _fail(order, lease)
@@ -75,27 +95,23 @@ def _failed(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 
 
 def _fail(order: Order, lease: Lease) -> None:
-    if not _advance(order, OrderStatus.FAILED, reason="not_delivered"):
-        return
-    decisions.open_decision(
-        kind="refund_due",
-        subject=f"order:{order.pk}",
-        order_ref=order.public_id,
-        facts={
-            "why": lease.end_reason or "not_delivered",
-            "total": f"{order.quote.total:.2f}",
-            "currency": order.quote.currency,
-        },
-    )
-    notify.failed(order)
+    # Billing hears of it and gives the money back.
+    if _advance(order, OrderStatus.FAILED, reason="not_delivered"):
+        notify.failed(order)
 
 
 _STEPS = {
     "lease.preparing": _preparing,
     "lease.ready": _ready,
     "lease.late": _late,
+    "lease.degraded": tell_of_cards.degraded,
+    "lease.repaired": tell_of_cards.repaired,
+    "lease.moved": tell_of_cards.moved,
     "lease.suspended": _suspended,
     "lease.resumed": _resumed,
+    "lease.reminder": _reminder,
+    "lease.export_window": _export_window,
+    "lease.extended": _extended,
     "lease.ending": _ending,
     "lease.closed": _closed,
     "lease.failed": _failed,

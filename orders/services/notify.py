@@ -7,10 +7,28 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from core.mail import queue_mail
 from fleet.models import Lease
 from orders.models import Order
+
+# Translated when one of them is written: each word of a language that nobody reads costs time.
+_SUBJECTS = {
+    "placed": gettext_noop("Order %(order)s: cards held, waiting for your payment"),
+    "paid": gettext_noop("Order %(order)s: payment final"),
+    "ready": gettext_noop("Order %(order)s: access ready"),
+    "late": gettext_noop("Order %(order)s: delivery is late"),
+    "expired": gettext_noop("Order %(order)s: the hold ended"),
+    "no_capacity": gettext_noop("Order %(order)s: your money arrived, the cards are gone"),
+    "offered": gettext_noop("Order %(order)s: your money arrived, please choose"),
+    "cancelled": gettext_noop("Order %(order)s: cancelled"),
+    "suspended": gettext_noop("Order %(order)s: access paused"),
+    "resumed": gettext_noop("Order %(order)s: payment final again"),
+    "ended": gettext_noop("Order %(order)s: term ended, disks wiped"),
+    "reversed": gettext_noop("Order %(order)s: closed, your transfer did not return"),
+    "failed": gettext_noop("Order %(order)s: could not be delivered"),
+}
 
 
 def placed(order: Order) -> None:
@@ -28,9 +46,11 @@ def ready(order: Order, lease: Lease) -> None:
     _queue(order, "ready", _subject(order, "ready"), {"lease": lease})
 
 
-def late(order: Order, lease: Lease) -> None:
-    """The promise of delivery was missed; what the buyer can do."""
-    _queue(order, "late", _subject(order, "late"), {"lease": lease})
+def late(order: Order, lease: Lease, *, until: datetime) -> None:
+    """The promise of delivery was missed; the buyer's two choices, and until when we go on."""
+    # A delivery that was paused for reversed money has a new promise, which can be missed too.
+    key = f"late-{int(lease.ready_by.timestamp())}"
+    _queue(order, "late", _subject(order, "late"), {"lease": lease, "until": until}, key=key)
 
 
 def expired(order: Order) -> None:
@@ -41,6 +61,12 @@ def expired(order: Order) -> None:
 def no_capacity(order: Order) -> None:
     """The money came in time, the cards had gone."""
     _queue(order, "no_capacity", _subject(order, "no_capacity"), {})
+
+
+def offered(order: Order, *, until: datetime) -> None:
+    """The money came late, or the cards had gone: a lot is kept until then for the buyer's choice."""
+    key = f"offered-{int(until.timestamp())}"
+    _queue(order, "offered", _subject(order, "offered"), {"until": until}, key=key)
 
 
 def cancelled(order: Order, *, paid: bool) -> None:
@@ -75,23 +101,14 @@ def failed(order: Order) -> None:
     _queue(order, "failed", _subject(order, "failed"), {})
 
 
+def queue(order: Order, kind: str, subject: str, facts: dict[str, Any], *, key: str) -> None:
+    """A mail whose words another module of this app chose (orders.services.remind)."""
+    _queue(order, kind, subject, facts, key=key)
+
+
 def _subject(order: Order, kind: str) -> str:
     with translation.override(order.mail_language):
-        subjects = {
-            "placed": _("Order %(order)s: cards held, waiting for your transfer"),
-            "paid": _("Order %(order)s: payment final"),
-            "ready": _("Order %(order)s: access ready"),
-            "late": _("Order %(order)s: delivery is late"),
-            "expired": _("Order %(order)s: the hold ended"),
-            "no_capacity": _("Order %(order)s: your money arrived, the cards are gone"),
-            "cancelled": _("Order %(order)s: cancelled"),
-            "suspended": _("Order %(order)s: access paused"),
-            "resumed": _("Order %(order)s: access is back"),
-            "ended": _("Order %(order)s: term ended, disks wiped"),
-            "reversed": _("Order %(order)s: closed, your transfer did not return"),
-            "failed": _("Order %(order)s: could not be delivered"),
-        }
-        return subjects[kind] % {"order": order.public_id}
+        return _(_SUBJECTS[kind]) % {"order": order.public_id}
 
 
 def _queue(order: Order, kind: str, subject: str, facts: dict[str, Any], *, key: str = "") -> None:

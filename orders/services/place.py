@@ -13,6 +13,7 @@ from catalog.stack import driver_needed
 from catalog.tax import BillTo
 from core import clock
 from core.errors import Conflict, Invalid, NotFound, Refusal
+from core.rows import insert
 from fleet.keys import PublicKey
 from fleet.limits import HoldLimits
 from fleet.periods import DAY_SECONDS
@@ -27,14 +28,17 @@ from orders.starts import check_start
 
 @dataclass(frozen=True)
 class PlaceRequest:
-    """A buyer's acceptance. Contact and keys are already cleaned; `owner` and `prefix` are opaque to us."""
+    """A buyer's acceptance. Contact and keys are already cleaned; `owner` and `prefix` are opaque to us.
+
+    `bill_to` None: as the quote says.
+    """
 
     quote_id: str
     owner: str
     prefix: str
     limits: HoldLimits
     contact: Contact
-    bill_to: BillTo
+    bill_to: BillTo | None
     keys: Sequence[PublicKey]
     terms_version: str
     mail_to: str
@@ -99,7 +103,7 @@ def place(request: PlaceRequest, *, hold_for: timedelta) -> Order:
             limits=request.limits,
         )
     )
-    order.save(force_insert=True)
+    insert(order)
     QUOTE.advance(quote, QuoteStatus.ACCEPTED, order_ref=order.public_id)
     ORDER.begin(order, order_ref=order.public_id, name="order.placed")
     notify.placed(order)
@@ -117,7 +121,7 @@ def _check(quote: Quote, request: PlaceRequest) -> None:
         raise Invalid(
             code="terms_not_accepted", message=_("The terms must be accepted."), field="accept_terms"
         )
-    if asdict(request.bill_to) != quote.bill_to:
+    if request.bill_to is not None and asdict(request.bill_to) != quote.bill_to:
         raise Refusal(
             code="bill_to_mismatch",
             message=_("The billing details differ from those of the quote."),

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from catalog import selectors as catalog
 from catalog.models import Image, Lot
-from catalog.offers import OptionChoice
+from catalog.offers import LotOffer, OptionChoice
 from catalog.pricing import PricedQuote, price_quote
 from catalog.tax import BillTo, tax_for
 from core import clock
@@ -44,14 +44,19 @@ def make_quote(request: QuoteRequest) -> Quote:
     lot = Lot.objects.select_related("accelerator").get(code=offer.lot_code)
     image = catalog.image_for(code=request.image, accelerator=lot.accelerator).image
     starts_at = check_start(request.starts_at, lead_seconds=settings.START_LEAD_QUOTE_SECONDS)
-    priced = price_quote(
+    priced = price(request, offer)
+    check_order_size(card_count=lot.cards * request.lots, limits=request.limits)
+    return _freeze(request, lot, image, starts_at, priced)
+
+
+def price(request: QuoteRequest, offer: LotOffer) -> PricedQuote:
+    """What the request costs today, nothing frozen: for a page that shows a price before anybody asks for it."""
+    return price_quote(
         lot_price=offer,
         lots=request.lots,
         options=catalog.chosen_options(lot=offer, choices=request.options),
         tax=tax_for(request.bill_to),
     )
-    check_order_size(card_count=lot.cards * request.lots, limits=request.limits)
-    return _freeze(request, lot, image, starts_at, priced)
 
 
 def _freeze(

@@ -20,6 +20,7 @@ _MEANINGS = {
     401: "The API key is missing, wrong, expired, revoked or of the other mode.",
     404: "There is no such thing, or it is not yours.",
     406: "Only application/json can be had.",
+    422: "The schema accepts it, but it cannot be sold.",
     429: "Too many requests; see Retry-After.",
 }
 

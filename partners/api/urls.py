@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 from django.views import View
 
-from partners.api import docs, plans, views
+from partners.api import availability, docs, plans, views
 
 
 def both(route: str, view: type[View], name: str) -> list[URLPattern]:
@@ -17,6 +17,7 @@ urlpatterns = [
     *both("v1/accelerators", views.AcceleratorsView, "api-accelerators"),
     *both("v1/accelerators/<str:slug>", views.AcceleratorView, "api-accelerator"),
     *both("v1/lots", views.LotsView, "api-lots"),
+    *both("v1/availability", availability.AvailabilityView, "api-availability"),
     *both("v1/plans", plans.PlansView, "api-plans"),
     *both("v1/openapi.json", views.DocumentView, "api-document"),
     path("docs/", docs.DocsView.as_view(), name="api-docs"),

@@ -12,6 +12,9 @@ from shop.demo_buyer.login import Target
 
 # The local chain is final after about four seconds; preparation takes some more.
 FINAL_SECONDS, READY_SECONDS = 120, 300
+# A worker opens the payment page within seconds.
+CARD_SECONDS = 60
+CRYPTO, CARD = "crypto", "card"
 POLL_SECONDS = 0.5
 
 
@@ -87,15 +90,22 @@ def make_quote(browser: Browser, wish: Wish, found: Found) -> Page:
     )
 
 
-def place_order(browser: Browser, quote: Page, public_key: str) -> Page:
-    """The order page."""
+def place_order(browser: Browser, quote: Page, public_key: str, pay_with: str = CRYPTO) -> Page:
+    """The order page. `pay_with` is CRYPTO, the first way that is offered on a chain, or CARD."""
     form = quote.form_to("/order/")
+    ways = [
+        node.attributes.get("value", "") for node in quote.nodes if node.attributes.get("name") == "pay_with"
+    ]
+    way = next((value for value in ways if (value == CARD) == (pay_with == CARD)), None)
+    if way is None:
+        raise PageError(f"The shop does not offer to pay by {pay_with} now.")
     answer = browser.submit(
         quote,
         form,
         name="Demo Buyer",
         email="demo-buyer@example.com",
         ssh_keys=public_key,
+        pay_with=way,
         accept_terms="on",
     )
     return _next(answer, "/orders/")
@@ -104,6 +114,13 @@ def place_order(browser: Browser, quote: Page, public_key: str) -> Page:
 def pay(browser: Browser, order: Page) -> Page:
     """Let the demo wallet send what is due."""
     return _next(browser.submit(order, order.form_to("/demo-pay/")), "/orders/")
+
+
+def pay_by_card(browser: Browser, order: Page) -> Page:
+    """Wait for the link to the payment page, and pay there with a card that is accepted."""
+    page = _wait(browser, order, lambda found: bool(_card_page(found)), CARD_SECONDS, "the payment page")
+    card = browser.get(_card_page(page))
+    return _next(browser.submit(card, card.form_to(urlsplit(card.url).path), choice="success"), "/orders/")
 
 
 def claim(browser: Browser, order: Page) -> Page:
@@ -145,6 +162,10 @@ def _is_final(page: Page) -> bool:
         (node.attributes["data-step"], node.attributes.get("data-state")) == ("final", "done")
         for node in page.with_attribute("data-step")
     )
+
+
+def _card_page(page: Page) -> str:
+    return next((node.attributes.get("href", "") for node in page.with_attribute("data-card-page")), "")
 
 
 def _user(page: Page) -> str:

@@ -7,10 +7,13 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from billing.offers import CryptoOffer
-from billing.services.checkout import CryptoChoice
+from billing.services.checkout import BankCardChoice, CryptoChoice, PaymentChoice
 from core.errors import Refusal
 from fleet.keys import MAX_TEXT
 from shop.forms.refused import show_refusal
+
+# The value of the bank card among the ways of paying.
+CARD_VALUE = "card"
 
 FIELDS = {
     "contact.name": "name",
@@ -54,12 +57,20 @@ class CheckoutForm(forms.Form):
     )
     replaces = forms.RegexField(r"^ord_[0-9A-Z]{20,40}$", required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, offers: Sequence[CryptoOffer] = (), **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, offers: Sequence[CryptoOffer] = (), takes_card: bool = False, **kwargs: Any
+    ) -> None:
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
+        self.set_ways(offers=offers, takes_card=takes_card)
+        values = [choice_value(offer) for offer in offers] + [CARD_VALUE] * takes_card
+        if len(values) == 1:
+            self.fields["pay_with"].initial = values[0]
+
+    def set_ways(self, *, offers: Sequence[CryptoOffer], takes_card: bool) -> None:
+        """What the page shows to choose from. Whether a choice is offered is asked of the checkout."""
         self.offers = offers
-        if len(offers) == 1:
-            self.fields["pay_with"].initial = choice_value(offers[0])
+        self.takes_card = takes_card
 
     def key_text(self) -> str:
         """Typed keys and those of the file, one text."""
@@ -69,6 +80,9 @@ class CheckoutForm(forms.Form):
         # One byte more than is allowed, so that the service refuses what is too long.
         from_file = upload.read(MAX_TEXT + 1).decode("utf-8", errors="replace").replace("\x00", "\ufffd")
         return f"{self.cleaned_data['ssh_keys']}\n{from_file}"
+
+    def payment_choice(self) -> PaymentChoice:
+        return BankCardChoice() if self.cleaned_data["pay_with"] == CARD_VALUE else self.crypto_choice()
 
     def crypto_choice(self) -> CryptoChoice:
         network, _separator, asset = str(self.cleaned_data["pay_with"]).partition(":")

@@ -34,6 +34,8 @@ OPEN_TO_MONEY = frozenset({Phase.PAYING, Phase.PARTIAL})
 MOVING = frozenset(
     {Phase.PAYING, Phase.PARTIAL, Phase.SEEN, Phase.FINAL, Phase.CHECKING, Phase.PREPARING, Phase.LATE}
 )
+# The order goes no further; money may still go back.
+CLOSED = frozenset({Phase.EXPIRED, Phase.NO_CAPACITY, Phase.CANCELLED, Phase.FAILED})
 SLOW = frozenset({Phase.SUSPENDED, Phase.ACTIVE, Phase.ENDING, Phase.EXPIRED, Phase.CANCELLED})
 
 _OVER = {

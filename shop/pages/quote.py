@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from catalog import tax
 from catalog.pricing import KIND_LOT, KIND_OPTION, KIND_TAX
 from core.formats import amount_text, percent_text
 from orders.models import Quote
@@ -29,14 +30,24 @@ def lines_of(quote: Quote) -> list[QuoteLine]:
 
 
 def tax_text(quote: Quote) -> str:
-    """The rate and where it comes from."""
+    """The rate and the rule that made it."""
     line = next((line for line in quote.lines if line["kind"] == KIND_TAX), None)
     if line is None:
         return ""
-    rate = percent_text(Decimal(line["facts"]["rate"]))
-    if line["facts"]["treatment"] == "demo":
-        return _("%(rate)s, none is charged in this demo") % {"rate": rate}
-    return rate
+    words = {"rate": percent_text(Decimal(line["facts"]["rate"])), "country": line["code"]}
+    sentences = {
+        tax.DEMO: _("%(rate)s, none is charged in this demo"),
+        tax.DOMESTIC: _("VAT %(rate)s"),
+        tax.DESTINATION: _("VAT %(rate)s of %(country)s, where you are"),
+        tax.REVERSE_CHARGE: _("Reverse charge: your business owes the VAT in %(country)s"),
+        tax.OUTSIDE_SCOPE: _("Not subject to VAT of the European Union"),
+    }
+    return sentences.get(line["facts"]["treatment"], "%(rate)s") % words
+
+
+def tax_included(quote: Quote) -> bool:
+    """Whether the lines are prices that contain the tax."""
+    return any("contained_amount" in line["facts"] for line in quote.lines)
 
 
 def saving_of(quote: Quote) -> Decimal:

@@ -6,14 +6,18 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from core.formats import instant_text, token_text
 from core.models import Audience, Event
+from shop.pages.timeline_money import MONEY_WORDS
 
 # The whole life of an order is some tens of events; a partner's loop of claims must not make a page endless.
 _LIMIT = 200
+# A program that logs in each minute must not push out what happened to the order; each login stays in the log.
+_LOGINS = 20
 
 Payload = dict[str, Any]
 
@@ -30,7 +34,9 @@ class Entry:
 
 def timeline_of(order_ref: str) -> list[Entry]:
     """Entries that the buyer may read. Events that only repeat another one have no words and are left out."""
-    events = Event.objects.filter(order_ref=order_ref, audience=Audience.BUYER).order_by("-id")[:_LIMIT]
+    all_events = Event.objects.filter(order_ref=order_ref, audience=Audience.BUYER).order_by("-id")
+    logins = all_events.filter(name="lease.login").values("pk")[:_LOGINS]
+    events = all_events.filter(~Q(name="lease.login") | Q(pk__in=logins))[:_LIMIT]
     told = [(event, *_WORDS[event.name](event.payload)) for event in events if event.name in _WORDS]
     return [
         Entry(at=event.at, title=title, text=text, newest=number == 0)
@@ -57,6 +63,8 @@ def _claimed(payload: Payload) -> tuple[str, str]:
 
 
 def _seen(payload: Payload) -> tuple[str, str]:
+    if "asset" not in payload:
+        return _("Payment on its way"), _("By bank card, not confirmed yet.")
     return _("Transfer seen"), _("%(received)s %(asset)s, not final yet.") % _sums(payload)
 
 
@@ -68,10 +76,17 @@ def _partial(payload: Payload) -> tuple[str, str]:
 
 
 def _settled(payload: Payload) -> tuple[str, str]:
+    if "card_paid" in payload:
+        return _("Payment final"), _("%(paid)s %(currency)s were paid by bank card.") % {
+            "paid": _money(payload, "card_paid"),
+            "currency": payload.get("currency", ""),
+        }
     return _("Payment final"), _("%(received)s %(asset)s can no longer be taken back.") % _sums(payload)
 
 
 def _over(payload: Payload) -> tuple[str, str]:
+    if "card_paid" in payload:
+        return _("Paid more than once"), _("What is too much stays yours and goes back to you.")
     return _("More arrived than was asked"), _("%(over)s %(asset)s are yours.") % _sums(payload)
 
 
@@ -83,7 +98,15 @@ def _wrong_asset(payload: Payload) -> tuple[str, str]:
     return _("Another asset arrived"), _("It is recorded and stays yours; it does not pay the order.")
 
 
+def _wrong_network(payload: Payload) -> tuple[str, str]:
+    return _("Money arrived on another network"), _(
+        "It is recorded and stays yours; it does not pay the order."
+    )
+
+
 def _dropped(payload: Payload) -> tuple[str, str]:
+    if "asset" not in payload:
+        return _("Your bank did not confirm the payment"), _("Nothing was charged.")
     return _("The block with your transfer was replaced"), _(
         "It usually returns by itself. Do not pay twice."
     )
@@ -94,6 +117,8 @@ def _reversed(payload: Payload) -> tuple[str, str]:
 
 
 def _paid(payload: Payload) -> tuple[str, str]:
+    if payload.get("extends"):
+        return _("Extension paid"), _("The end of the term moves as soon as the machine has confirmed it.")
     return _("Order paid"), _("Access works by %(time)s at the latest.") % {
         "time": _moment(payload, "ready_by")
     }
@@ -101,6 +126,13 @@ def _paid(payload: Payload) -> tuple[str, str]:
 
 def _ready(payload: Payload) -> tuple[str, str]:
     return _("Access ready, term started"), _("It ends on %(time)s.") % {"time": _moment(payload, "ends_at")}
+
+
+def _key_words(payload: Payload) -> str:
+    words = {"fingerprint": payload.get("fingerprint", ""), "member": payload.get("member", "")}
+    if words["member"]:
+        return _("%(member)s, with the key %(fingerprint)s.") % words
+    return _("With the key %(fingerprint)s.") % words
 
 
 def _sums(payload: Payload) -> dict[str, str]:
@@ -121,6 +153,7 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
     "payment.over": _over,
     "payment.late": _late_money,
     "payment.wrong_asset": _wrong_asset,
+    "payment.wrong_network": _wrong_network,
     "payment.dropped": _dropped,
     "payment.reversed": _reversed,
     "order.paid": _paid,
@@ -132,12 +165,29 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
     ),
     "lease.late": lambda _payload: (
         _("Delivery is late"),
-        _("We go on; you may cancel and get all of it back."),
+        _("We go on; you may wait or take all of it back."),
     ),
-    "lease.degraded": lambda _payload: (_("A card has a problem"), _("The time without it is credited.")),
+    "lease.degraded": lambda payload: (
+        # After a pause in the middle of a move there is nothing new to tell.
+        (_("The move goes on"), "")
+        if payload.get("moving")
+        else (_("A card has a problem"), _("The time without it is credited."))
+    ),
     "lease.repaired": lambda _payload: (_("The cards are whole again"), ""),
+    "lease.moved": lambda _payload: (
+        _("Moving to other cards"),
+        _("Cards of the same kind, at the same price."),
+    ),
+    "lease.extended": lambda payload: (
+        _("The term is longer now"),
+        _("It ends on %(time)s.") % {"time": _moment(payload, "ends_at")},
+    ),
+    "lease.shortened": lambda payload: (
+        _("An extension was taken back with its payment"),
+        _("The term ends on %(time)s.") % {"time": _moment(payload, "ends_at")},
+    ),
     "lease.suspended": lambda _payload: (_("Access paused"), _("Your cards and data are kept.")),
-    "lease.resumed": lambda _payload: (_("Access is back"), ""),
+    "lease.resumed": lambda _payload: (_("The payment is final again"), ""),
     "lease.export_window": lambda _payload: (
         _("Export window open"),
         _("What matters must leave the machine before the end."),
@@ -152,18 +202,17 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
         _("Nothing of yours remains on these machines."),
     ),
     "order.expired": lambda _payload: (_("The hold ended"), _("The cards are on sale again.")),
-    "order.no_capacity": lambda _payload: (
-        _("Money arrived, the cards are gone"),
-        _("Another lot at the same price or all of it back: a person settles it with you."),
-    ),
     "order.cancelled": lambda _payload: (_("Order cancelled"), ""),
     "order.failed": lambda payload: (
         (_("The order is closed"), _("Your transfer did not return to the chain."))
         if payload.get("reason") == "reversed"
         else (_("The order could not be delivered"), _("A full refund is due to you."))
     ),
-    "lease.login": lambda payload: (
-        _("Login"),
-        _("With the key %(fingerprint)s.") % {"fingerprint": payload.get("fingerprint", "")},
+    "lease.login": lambda payload: (_("Login"), _key_words(payload)),
+    "lease.key_added": lambda payload: (_("Key added"), _key_words(payload)),
+    "lease.key_removed": lambda payload: (_("Key removed"), _key_words(payload)),
+    "lease.reminder": lambda payload: (
+        _("Reminder sent"),
+        _("The term ends on %(time)s.") % {"time": _moment(payload, "ends_at")},
     ),
-}
+} | MONEY_WORDS

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from billing.lifecycle import PaymentFlag, PaymentStatus
 from billing.selectors import PaymentState
 from core.formats import instant_text, token_text
 from fleet.models import Lease
+from fleet.services.deadlines import reversed_until
 from orders.models import Order
 from shop.pages.phase import Phase
 
@@ -64,13 +66,23 @@ def _amount(situation: Situation) -> dict[str, str]:
 
 def _cards_held(situation: Situation) -> str:
     return ngettext(
-        "%(count)d card %(name)s is off sale for you until %(time)s.",
-        "%(count)d cards %(name)s are off sale for you until %(time)s.",
+        "%(count)d %(name)s card is off sale for you until %(time)s.",
+        "%(count)d %(name)s cards are off sale for you until %(time)s.",
         situation.cards,
     ) % {"count": situation.cards, "name": situation.accelerator, "time": situation.hold_end}
 
 
 def _paying(situation: Situation) -> Words:
+    payment = situation.payment
+    if payment is not None and PaymentFlag.DROPPED in payment.flags:
+        # To ask for the whole sum in large letters would have it sent twice; a notice says what happened.
+        return Words(
+            heading=_("Your transfer is out of the chain"),
+            badge=_("Waiting for its return"),
+            tone="warn",
+            icon="clock",
+            lede=_cards_held(situation),
+        )
     return Words(
         heading=_("Pay %(amount)s %(asset)s") % _amount(situation),
         badge=_("Waiting for your transfer"),
@@ -149,13 +161,15 @@ def _late(situation: Situation) -> Words:
         tone="warn",
         icon="clock",
         lede=_(
-            "They were promised for %(time)s. We go on preparing them; you may cancel and get all of it back."
+            "They were promised for %(time)s. We go on preparing them; you may wait or take all of it back."
         )
         % {"time": promised},
     )
 
 
 def _suspended(situation: Situation) -> Words:
+    until = reversed_until(situation.lease) if situation.lease else None
+    kept_until = instant_text(until) if until else ""
     return Words(
         heading=_("Your access is paused"),
         badge=_("Payment reversed"),
@@ -163,13 +177,17 @@ def _suspended(situation: Situation) -> Words:
         icon="refund",
         lede=_(
             "The network took back the block with your transfer. It usually returns by itself. "
-            "Your cards and data are kept. Do not pay twice."
-        ),
+            "Your cards and data are kept until %(time)s. Do not pay twice."
+        )
+        % {"time": kept_until},
     )
 
 
 def _active(situation: Situation) -> Words:
-    ends_at = situation.lease.ends_at if situation.lease else None
+    lease = situation.lease
+    ends_at = lease.ends_at if lease else None
+    if lease is not None and lease.status == "degraded":
+        return _degraded(moving=lease.moving_at is not None, ends_at=instant_text(ends_at) if ends_at else "")
     return Words(
         heading=_("Access ready, term started"),
         badge=_("Active"),
@@ -179,8 +197,30 @@ def _active(situation: Situation) -> Words:
     )
 
 
+def _degraded(*, moving: bool, ends_at: str) -> Words:
+    if moving:
+        return Words(
+            heading=_("Your lease moves to other cards"),
+            badge=_("Moving"),
+            tone="warn",
+            icon="clock",
+            lede=_("Access opens again when the new machine has passed its test. The term ends on %(time)s.")
+            % {"time": ends_at},
+        )
+    return Words(
+        heading=_("Access open, a card has a problem"),
+        badge=_("Card missing"),
+        tone="warn",
+        icon="warn",
+        lede=_("Your access works until %(time)s. What is missing is credited.") % {"time": ends_at},
+    )
+
+
 def _ending(situation: Situation) -> Words:
-    ends_at = situation.lease.ends_at if situation.lease else None
+    lease = situation.lease
+    # Ended early it closed before the end that the term had.
+    moments = [moment for moment in (lease.ends_at, lease.ending_at) if moment] if lease else []
+    ends_at = min(moments, default=None)
     return Words(
         heading=_("The term has ended"),
         badge=_("Being wiped"),
@@ -225,8 +265,8 @@ def _no_capacity(situation: Situation) -> Words:
         tone="warn",
         icon="warn",
         lede=_(
-            "%(received)s %(asset)s arrived and are yours. You get another lot at the same price or all of "
-            "it back; a person settles it with you."
+            "%(received)s %(asset)s arrived and are yours: another lot at the same price, or all of it back. "
+            "What is possible now is below."
         )
         % _amount(situation),
     )
@@ -235,21 +275,30 @@ def _no_capacity(situation: Situation) -> Words:
 def _cancelled(situation: Situation) -> Words:
     payment = situation.payment
     if payment is not None and payment.received:
-        lede = _(
-            "%(received)s %(asset)s are due back to you. A person sends them; it appears here."
-        ) % _amount(situation)
+        lede = _("%(received)s %(asset)s are due back to you. Each step is shown on this page.") % _amount(
+            situation
+        )
     else:
         lede = _("Nothing was charged and the cards are on sale again.")
     return Words(heading=_("Order cancelled"), badge=_("Cancelled"), tone="", icon="ring", lede=lede)
 
 
 def _failed(situation: Situation) -> Words:
+    payment = situation.payment
+    if payment is not None and payment.status == PaymentStatus.REVERSED:
+        return Words(
+            heading=_("The order is closed"),
+            badge=_("Payment reversed"),
+            tone="bad",
+            icon="refund",
+            lede=_("Your payment was taken back and did not return in time. The cards are on sale again."),
+        )
     return Words(
         heading=_("The order could not be delivered"),
         badge=_("Failed"),
         tone="bad",
         icon="stop",
-        lede=_("A full refund is due to you: %(received)s %(asset)s. A person sends it; it appears here.")
+        lede=_("A full refund is due to you: %(received)s %(asset)s. Each step is shown on this page.")
         % _amount(situation),
     )
 
@@ -284,6 +333,8 @@ def live_sentence(phase: Phase, payment: PaymentState) -> str:
         return _("Your transfer is in a block. It is final as soon as that block can no longer change.")
     if phase == Phase.CHECKING:
         return _("The time is up. We are still checking the blocks up to that moment.")
+    if PaymentFlag.DROPPED in payment.flags and not payment.received:
+        return _("Your transfer is in no block at this moment.")
     if payment.received:
         return _("%(received)s %(asset)s have arrived.") % {
             "received": token_text(payment.received),

@@ -1,5 +1,6 @@
 """The catalogue and the page of one accelerator with its configurator."""
 
+from datetime import date
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -18,12 +19,13 @@ from orders.services.quote import QuoteRequest, make_quote
 from shop import visitor
 from shop.forms.catalog import CatalogFilterForm
 from shop.forms.configure import ConfigureForm
+from shop.pages.calendar import Calendar, calendar
 from shop.pages.configurator import Configurator, configurator
 from shop.pages.specs import specs_of
 from shop.views.errors import shows_refusals
 
 # What a link into the configurator may carry.
-_FROM_QUERY = ("lot", "lots", "days", "image", "replaces")
+_FROM_QUERY = ("lot", "lots", "days", "image", "replaces", "start", "start_date", "start_hour")
 
 
 @require_safe
@@ -129,9 +131,22 @@ def _show(
         "accelerator": offer.accelerator,
         "form": form,
         "specs": specs_of(offer.accelerator),
+        "calendar": _calendar(request, offer, str(form["lot"].value())),
         "changes": form["replaces"].value(),
     }
     return render(request, "shop/accelerator.html", context, status=status)
+
+
+def _calendar(request: HttpRequest, offer: Configurator, code: str) -> Calendar | None:
+    """Of the chosen lot, else of the smallest; from the asked day, else from today."""
+    if not offer.on_sale:
+        return None
+    lot = next((row.lot for row in offer.lots if row.lot.code == code), offer.lots[0].lot)
+    try:
+        first = date.fromisoformat(request.GET.get("from", ""))
+    except ValueError:
+        first = None
+    return calendar(lot=lot, days=offer.days, first_day=first)
 
 
 def _days(request: HttpRequest) -> int | None:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from billing.models import ChainState
 from billing.services.claim import claim
 from billing.services.demo_pay import request_demo_transfer
+from billing.services.look_at_card import look_at_card
 from core.decisions import count_open, open_decision
 from core.errors import NotFound, Refusal, TooMany
 from core.formats import amount_text
@@ -37,7 +38,10 @@ _PROBLEM_LENGTH = 4000
 @shows_refusals
 def order(request: HttpRequest, token: str) -> HttpResponse:
     """Payment, progress, access or what ended it: what the order's state asks for."""
-    return _show(request, _order(token), ClaimForm(label_suffix=""))
+    found = _order(token)
+    if request.GET.get("card") == "back":
+        look_at_card(found)
+    return _show(request, found, ClaimForm(label_suffix=""))
 
 
 @require_safe

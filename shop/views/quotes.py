@@ -10,9 +10,9 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from billing.card_offer import card_is_offered, is_demo_card
 from billing.offers import CryptoOffer, crypto_offers
 from billing.services.checkout import CheckoutRequest, anonymous_limits, checkout
-from catalog.tax import BillTo
 from core import clock
 from core.errors import NotFound, Refusal
 from core.money import amount_to_units, units_to_amount
@@ -23,9 +23,9 @@ from orders.models import Order, Quote
 from orders.selectors import quote_by_id, quote_status
 from orders.services.place import PlaceRequest, QuoteAccepted
 from shop import visitor
-from shop.forms.checkout import CheckoutForm, choice_value
+from shop.forms.checkout import CARD_VALUE, CheckoutForm, choice_value
 from shop.headers import private_page
-from shop.pages.quote import lines_of, saving_of, tax_text
+from shop.pages.quote import lines_of, saving_of, tax_included, tax_text
 from shop.views.errors import shows_refusals
 
 
@@ -35,7 +35,7 @@ from shop.views.errors import shows_refusals
 def quote_page(request: HttpRequest, quote_id: str) -> HttpResponse:
     """The lines, until when they hold, how to verify them, and the order form while it is open."""
     quote = _quote(quote_id)
-    form = CheckoutForm(initial={"replaces": request.GET.get("replaces", "")}, offers=crypto_offers())
+    form = CheckoutForm(initial={"replaces": request.GET.get("replaces", "")}, **_ways(quote))
     return _show(request, quote, form)
 
 
@@ -66,43 +66,42 @@ def quote_signature(request: HttpRequest, quote_id: str) -> HttpResponse:
 @shows_refusals
 def order_quote(request: HttpRequest, quote_id: str) -> HttpResponse:
     """Accept the quote. Sent twice it lands on the order that is there."""
-    quote = _quote(quote_id)
     owner = visitor.owner_of(request) or visitor.new_owner()
-    form = CheckoutForm(request.POST, request.FILES, offers=crypto_offers())
+    form = CheckoutForm(request.POST, request.FILES)
     if not form.is_valid():
-        return _show(request, quote, form, status=400)
+        return _show_again(request, quote_id, form, status=400)
     try:
-        order = checkout(_checkout_request(request, quote, form, owner))
+        order = checkout(_checkout_request(request, quote_id, form, owner))
     except QuoteAccepted as refusal:
         if refusal.order.owner == owner:
             return _to_order(refusal.order, owner)
-        return _show(request, quote, form, status=409)
+        return _show_again(request, quote_id, form, status=409)
     except Refusal as refusal:
         form.refuse(refusal)
-        return _show(request, quote, form, status=refusal.status)
+        return _show_again(request, quote_id, form, status=refusal.status)
     return _to_order(order, owner)
 
 
-def _checkout_request(request: HttpRequest, quote: Quote, form: CheckoutForm, owner: str) -> CheckoutRequest:
+def _checkout_request(request: HttpRequest, quote_id: str, form: CheckoutForm, owner: str) -> CheckoutRequest:
     asked = form.cleaned_data
     language = get_language() or settings.LANGUAGE_CODE
     contact = clean_contact(
         name=asked["name"], email=asked["email"], company=asked["company"], language=language
     )
     place = PlaceRequest(
-        quote_id=quote.public_id,
+        quote_id=quote_id,
         owner=owner,
         prefix=visitor.client_prefix(request),
         limits=anonymous_limits(),
         contact=contact,
-        bill_to=BillTo(**quote.bill_to),
+        bill_to=None,  # the form does not ask again
         keys=parse_keys(form.key_text()),
         terms_version=settings.TERMS_VERSION if asked["accept_terms"] else "",
         mail_to=contact.email,
         mail_language=contact.language,
         notify=Order.Notify.BUYER,
     )
-    return CheckoutRequest(place=place, pay_with=form.crypto_choice(), replaces=asked["replaces"] or None)
+    return CheckoutRequest(place=place, pay_with=form.payment_choice(), replaces=asked["replaces"] or None)
 
 
 def _to_order(order: Order, owner: str) -> HttpResponse:
@@ -126,6 +125,7 @@ def _show(request: HttpRequest, quote: Quote, form: CheckoutForm, *, status: int
         "is_open": state == QuoteStatus.OPEN,
         "lines": lines_of(quote),
         "tax_text": tax_text(quote),
+        "tax_included": tax_included(quote),
         "saving": saving_of(quote),
         "seconds_left": max(0, int((quote.expires_at - clock.now()).total_seconds())),
         "cards": quote.lots * quote.lot.cards,
@@ -133,10 +133,24 @@ def _show(request: HttpRequest, quote: Quote, form: CheckoutForm, *, status: int
         "ready_by_hours": settings.READY_BY_SECONDS // 3600,
         "form": form,
         "ways": [_way(offer, quote) for offer in form.offers],
+        "card_value": CARD_VALUE if form.takes_card else "",
+        "is_demo_card": is_demo_card(),
         "own_order": _own_order(request, quote),
         "terms_version": settings.TERMS_VERSION,
     }
     return render(request, "shop/quote.html", context, status=status)
+
+
+def _show_again(request: HttpRequest, quote_id: str, form: CheckoutForm, *, status: int) -> HttpResponse:
+    """The form with what is wrong. Only here the quote is read: an order that is placed reads it under its lock."""
+    quote = _quote(quote_id)
+    form.set_ways(**_ways(quote))
+    return _show(request, quote, form, status=status)
+
+
+def _ways(quote: Quote) -> dict[str, Any]:
+    """What this quote can be paid with now."""
+    return {"offers": crypto_offers(), "takes_card": card_is_offered(quote.total, quote.currency)}
 
 
 def _way(offer: CryptoOffer, quote: Quote) -> dict[str, Any]:

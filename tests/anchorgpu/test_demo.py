@@ -121,7 +121,14 @@ def test_secrets_are_made_once_and_are_private(state: State) -> None:
     environment.make_secrets(state)
     secrets = sorted((state.folder / "secrets").iterdir())
     before = {file.name: file.read_text(encoding="utf-8") for file in secrets}
-    assert set(before) == {"secret-key", "quote-keys.json", "ssh_host_key", "deposit-xpub", "staff-password"}
+    assert set(before) == {
+        "secret-key",
+        "quote-keys.json",
+        "ssh_host_key",
+        "card-webhook-secret",
+        "deposit-xpub",
+        "staff-password",
+    }
     assert {stat.S_IMODE(file.stat().st_mode) for file in secrets} == {0o600}
     environment.make_secrets(state)
     assert {file.name: file.read_text(encoding="utf-8") for file in secrets} == before

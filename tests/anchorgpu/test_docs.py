@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from anchorgpu import policy
+from billing.networks import load_networks, parse_networks
 from tests.environment import production_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -18,6 +19,11 @@ OTHERS = (
     "TRUSTED_PROXIES",
     "CURRENCY",
     "SHOP_COUNTRY",
+    "TAX_TABLE",
+    "PRICES_INCLUDE_TAX",
+    "SELLER_VAT_ID",
+    "SCREENING_FILE",
+    "SCREENING_UNKNOWN",
     "WEB_LISTEN",
     "WEB_WORKERS",
     "WEB_THREADS",
@@ -32,6 +38,14 @@ def test_each_setting_is_described(place: str, tmp_path: Path) -> None:
     assert missing == []
     for name, default in policy.DEFAULTS.items():
         assert re.search(rf"`?{name}`?( \| |=){default}\b", text), name
+
+
+def test_the_networks_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+    """A key that stands below the wrong table is refused at the start of whoever copies it."""
+    text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert parse_networks(example)
+    assert load_networks(ROOT / "docs/examples/networks.toml")
 
 
 def test_no_app_reads_a_setting_past_the_checked_ones() -> None:

@@ -121,6 +121,9 @@ def test_required_setting_is_named(production: Settings, name: str, value: str |
         ("EVM_NETWORKS_FILE", "/nowhere/networks.toml"),
         ("STRIPE_SECRET_KEY", "pk_test_1"),
         ("STRIPE_WEBHOOK_SECRET", "secret"),
+        ("STRIPE_WEBHOOK_SECRET", "whsec_1, secret"),
+        ("STRIPE_TRANSPORT", "post"),
+        ("STRIPE_TRANSPORT", "demo"),
         ("PROVIDER", "the-cloud"),
         ("EMAIL_URL", "mail.example"),
         ("MAIL_FROM", "nobody"),
@@ -232,11 +235,21 @@ def test_half_a_rail_and_none(production: Settings, demo: Settings) -> None:
         halved = {name: value for name, value in production.items() if name != missing}
         assert _refusal(halved).startswith(f"{missing} is not set")
     without = {name: value for name, value in production.items() if name not in crypto}
-    assert "without it nobody can pay" in _refusal(without)
+    assert "without one of them nobody can pay" in _refusal(without)
     assert _refusal(without | {"STRIPE_SECRET_KEY": "sk_test_1"}).startswith(
         "STRIPE_WEBHOOK_SECRET is not set"
     )
     assert _refusal(without | {"STRIPE_WEBHOOK_SECRET": "whsec_1"}).startswith("STRIPE_SECRET_KEY is not set")
     stripe = {"STRIPE_SECRET_KEY": "sk_live_1", "STRIPE_WEBHOOK_SECRET": "whsec_1"}
-    assert "no bank cards yet" in _refusal(without | stripe)
+    assert read_env(without | stripe).evm_networks_file is None
     assert read_env({name: value for name, value in demo.items() if name not in crypto}).demo
+
+
+def test_a_webhook_secret_can_be_replaced_without_a_gap(production: Settings) -> None:
+    stripe = {"STRIPE_SECRET_KEY": "sk_live_1", "STRIPE_WEBHOOK_SECRET": "whsec_new,  whsec_old"}
+    assert read_env(production | stripe).stripe_webhook_secret == "whsec_new whsec_old"
+
+
+def test_the_test_bank_card_is_the_demo_s(demo: Settings, production: Settings) -> None:
+    assert read_env(demo | {"STRIPE_TRANSPORT": "demo"}).stripe_transport == "demo"
+    assert "only a demo" in _refusal(production | {"STRIPE_TRANSPORT": "demo"})

@@ -66,6 +66,7 @@ def test_a_file_becomes_frozen_values() -> None:
         Settle(mode="age", value=900),
     )
     assert base.asset("USDC").contract == "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+    assert all(asset.offered for asset in (*base.assets, *fast.assets))
     assert base.asset("USDC").price == fast.asset("USDT").price == Decimal(1)
     assert (base.asset("ETH").contract, base.asset("ETH").price) == (None, None)
     assert (base.native_symbol, fast.native_symbol) == ("ETH", "FAST")
@@ -125,6 +126,7 @@ REFUSED = {
     "contract-number": (USDC, "contract = 8", "assets[0].contract"),
     "decimals": ("decimals = 18", "decimals = 37", "assets[1].decimals"),
     "decimals-missing": ("decimals = 18", "", "assets[1].decimals"),
+    "offered-text": ('price = "1"', 'offered = "no"', "assets[0].offered"),
     "price-number": ('price = "1"', "price = 1", "assets[0].price"),
     "price-other": ('price = "1"', 'price = "0.99"', "assets[0].price"),
     "price-nan": ('price = "1"', 'price = "NaN"', "assets[0].price"),
@@ -191,3 +193,119 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
     with pytest.raises(ConfigError, match="not UTF-8"):
         load_networks(tmp_path / "latin.toml")
+
+
+TIERS = """
+[[networks.base.tiers]]
+up_to = "500"
+mode = "confirmations"
+value = 3
+
+[[networks.base.tiers]]
+up_to = "2000.50"
+mode = "confirmations"
+value = 12
+
+[[networks.base.assets]]
+symbol = "USDC"
+"""
+
+
+def with_tiers(tiers: str = TIERS) -> str:
+    return GOOD.replace('[[networks.base.assets]]\nsymbol = "USDC"\n', tiers.lstrip(), 1)
+
+
+def test_a_rule_goes_by_the_amount_and_the_strictest_is_for_the_rest() -> None:
+    base = parse_networks(with_tiers())["base"]
+    values = [
+        base.settle_for(Decimal(text)).value for text in ("0.01", "500", "500.01", "2000.50", "2000.51")
+    ]
+    assert values == [3, 3, 12, 12, 20]
+    assert [rule.value for rule in base.rules] == [20, 12, 3]
+    assert parse_networks(GOOD)["base"].settle_for(Decimal(1)).value == 20
+
+
+TIERS_REFUSED = {
+    "number": ('up_to = "500"', "up_to = 500", "tiers[0].up_to"),
+    "zero": ('up_to = "500"', 'up_to = "0"', "tiers[0].up_to"),
+    "nan": ('up_to = "500"', 'up_to = "NaN"', "tiers[0].up_to"),
+    "text": ('up_to = "500"', 'up_to = "much"', "tiers[0].up_to"),
+    "falling": ('up_to = "500"', 'up_to = "3000"', "larger than the one before"),
+    "laxer": ("value = 12", "value = 2", "a laxer rule"),
+    "laxer-than-the-rest": ("value = 12", "value = 21", "a laxer rule"),
+    "after-finalized": ('mode = "confirmations"\nvalue = 12', 'mode = "finalized"', "a laxer rule"),
+    "mode": ('mode = "confirmations"\nvalue = 3', 'mode = "safe"', "tiers[0].mode"),
+}
+
+
+@pytest.mark.parametrize("case", TIERS_REFUSED)
+def test_malformed_tiers_are_refused(case: str) -> None:
+    old, new, words = TIERS_REFUSED[case]
+    text = with_tiers()
+    assert old in text
+    with pytest.raises(ConfigError) as caught:
+        parse_networks(text.replace(old, new, 1))
+    assert words in str(caught.value)
+
+
+FEED = "0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419"
+OTHER_FEED = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+def with_price(lines: str) -> str:
+    return GOOD.replace("decimals = 18", f"decimals = 18\n{lines}")
+
+
+def test_a_native_coin_takes_two_sources() -> None:
+    by_url = parse_networks(
+        with_price(
+            f'feed = "{FEED}"\nsecond = {{ url = "https://p.example/k/e.json", pointer = "/data/usd" }}'
+        )
+    )["base"].asset("ETH")
+    assert (by_url.feed, by_url.price) == (FEED, None)
+    assert by_url.second is not None
+    assert by_url.second.name("base") == "p.example/data/usd"  # the path may carry a key
+    by_feed = parse_networks(with_price(f'feed = "{FEED}"\nsecond = {{ feed = "{OTHER_FEED}" }}'))["base"]
+    second = by_feed.asset("ETH").second
+    assert second is not None
+    assert second.name("base") == f"base:{OTHER_FEED}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (f'feed = "{FEED}"', "needed together"),
+        (f'second = {{ feed = "{FEED}" }}', "needed together"),
+        (f'feed = "{FEED}"\nsecond = {{ feed = "{FEED}" }}', "another feed"),
+        (f'feed = "{FEED}"\nsecond = {{ url = "http://p.example/", pointer = "/a" }}', "https://"),
+        (f'feed = "{FEED}"\nsecond = {{ url = "https://p.example/", pointer = "a" }}', "pointer"),
+        (f'feed = "{FEED}"\nsecond = {{ url = "https://p.example/" }}', "pointer"),
+        (f'feed = "{FEED}"\nsecond = 1', "a table"),
+        (f'feed = "{FEED}"\nsecond = {{ path = "x" }}', "'path' is not known"),
+        ('feed = "0x00"\nsecond = { feed = "0x00" }', "assets[1]"),
+    ],
+)
+def test_malformed_price_sources_are_refused(lines: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_networks(with_price(lines))
+    assert words in str(caught.value)
+
+
+def test_a_token_has_no_feed() -> None:
+    text = GOOD.replace('price = "1"', f'feed = "{FEED}"\nsecond = {{ feed = "{OTHER_FEED}" }}', 1)
+    with pytest.raises(ConfigError, match="only the native coin"):
+        parse_networks(text)
+
+
+def test_the_example_file_loads() -> None:
+    example = Path(__file__).resolve().parents[2] / "docs" / "examples" / "networks.toml"
+    networks = load_networks(example)
+    assert {slug: network.chain_id for slug, network in networks.items()} == {
+        "ethereum": 1,
+        "base": 8453,
+        "arbitrum": 42161,
+        "polygon": 137,
+        "bnb": 56,
+    }
+    assert all(len(network.rpc_urls) >= 2 and network.multicall for network in networks.values())
+    assert networks["ethereum"].settle_for(Decimal(500)).mode == "confirmations"

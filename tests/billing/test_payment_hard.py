@@ -9,24 +9,33 @@ from django.db import transaction
 from billing import offers
 from billing.models import (
     PaymentView,
+    Refund,
     Transfer,
     TransferSighting,
 )
-from billing.rails.facts import Header, Round, TransferLog
+from billing.rails.facts import Header, Holdings, TransferLog
 from billing.services.apply_facts import Found, apply
 from billing.services.missing_networks import report_missing
 from billing.services.recompute import recompute
 from core import clock, outbox
-from core.models import Decision, OutgoingMail, SweepRun
+from core.models import Decision, Event, OutgoingMail, SweepRun
 from core.services.close import close_with_note
 from fleet.services.sweep import release_overdue_holds
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from orders.services.cancel import cancel
 from tests import scenario
+from tests.billing import money
 from tests.billing.told import kinds
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shop")]
+
+
+def holdings(order: Order, at: Header, units: int) -> Holdings:
+    """That much of the asked token at a block that is head and settled, and no native coin."""
+    address = order.payment.crypto.address
+    held = {"": {address: 0}, order.payment.crypto.contract: {address: units}}
+    return Holdings(head=at, settled=at, at_head=held, at_settled=held)
 
 
 def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) -> None:
@@ -38,20 +47,12 @@ def test_a_block_that_left_the_chain_and_came_back_counts_again(order: Order) ->
     address = order.payment.crypto.address
 
     def look(units: int, found: Found) -> str:
-        balances = {address: units}
-        seen = Round(
-            head=head,
-            settled=head,
-            latest_balances=balances,
-            settled_balances=balances,
-            native_latest={address: 0},
-            native_settled={address: 0},
-        )
         with transaction.atomic():
-            apply(order.payment, seen, found)
+            apply(order.payment, order.payment.crypto.chain_id, holdings(order, head, units), found)
         return PaymentView.objects.get(payment=order.payment).status
 
     again = TransferLog(
+        contract=transfer.asset_contract,
         tx_hash=transfer.tx_hash,
         ordinal_in_tx=transfer.ordinal,
         block_number=transfer.block_number,
@@ -76,19 +77,9 @@ def _mails(order: Order) -> list[str]:
 def test_a_late_worker_changes_nothing(order: Order) -> None:
     chain = scenario.Chain()
     scenario.pay(order, chain=chain)
-    address = order.payment.crypto.address
     old = Header(number=order.payment.crypto.from_block, hash=chain.hash_of(1), time=order.placed_at)
-    nothing = {address: 0}
-    seen = Round(
-        head=old,
-        settled=old,
-        latest_balances=nothing,
-        settled_balances=nothing,
-        native_latest=nothing,
-        native_settled=nothing,
-    )
     with transaction.atomic():
-        apply(order.payment, seen, Found())
+        apply(order.payment, order.payment.crypto.chain_id, holdings(order, old, 0), Found())
     assert PaymentView.objects.get(payment=order.payment).status == "settled"
 
 
@@ -105,7 +96,34 @@ def test_money_that_the_operator_collected_is_still_due_back_after_a_cancel(orde
     with transaction.atomic():
         cancel(order_id=order.public_id, actor="buyer")
     outbox.drain()
-    assert Decision.objects.get(kind="refund_due").facts["received"] == "934.560000"
+    assert Refund.objects.get().units == 934_560_000
+
+
+def test_money_that_comes_after_the_operator_collected_stops_no_lease(order: Order) -> None:
+    """Weeks later the buyer, or an exchange, sends a small sum to the emptied address: it is excess, no reversal."""
+    chain = scenario.Chain()
+    scenario.pay(order, chain=chain)
+    for left in (0, 5_000_000):
+        chain.advance(blocks=3)
+        if left:
+            chain.send(order.payment, left)
+        with transaction.atomic():
+            for kind in ("head", "settled"):
+                chain._read(order.payment, kind, chain.number, left)
+            view = recompute(order_id=order.public_id)
+        assert view is not None
+        assert view.status == "settled"
+        outbox.drain()
+    after = PaymentView.objects.get(payment=order.payment)
+    assert (after.settled_units, after.flags) == (939_560_000, ["over", "swept"])
+    assert not Event.objects.filter(name="payment.reversed").exists()
+    money.check_books()
+    books = money.balances(order)
+    assert (books["deposits:local", "local:USDC"], books["collected", "local:USDC"]) == (
+        5_000_000,
+        934_560_000,
+    )
+    assert books["excess", "local:USDC"] == -5_000_000
 
 
 def test_nobody_is_asked_to_pay_for_an_order_that_is_closed(order: Order) -> None:
@@ -179,7 +197,7 @@ def test_overdue_holds_go_while_the_chains_are_read(order: Order) -> None:
         assert release_overdue_holds() == 1
 
 
-def test_one_decision_for_one_sum(order: Order) -> None:
+def test_one_refund_for_one_sum(order: Order) -> None:
     chain = scenario.Chain()
     chain.advance()
     chain.send(order.payment, order.payment.crypto.due_units)
@@ -189,7 +207,8 @@ def test_one_decision_for_one_sum(order: Order) -> None:
     outbox.drain()
     chain.settle(order.payment)
     outbox.drain()
-    assert kinds(order) == ["refund_due"]
+    assert [row.units for row in Refund.objects.all()] == [order.payment.crypto.due_units]
+    assert kinds(order) == []
 
 
 def test_a_part_that_became_whole_too_late_is_one_decision(order: Order) -> None:

@@ -19,6 +19,7 @@ from billing.rails.lab import call_data, creation_data
 DUE = 25_500_000  # 25.50 USDC, the sum of the payment cases
 FINALITY = 65  # anvil's `finalized` is 64 blocks behind its head
 SUPPLY = 10**18
+SECOND_CHAIN_ID = 31338
 # Account 0' of a phrase that nobody uses; its first addresses are empty on every chain of the tests.
 XPUB = (
     "xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbx"
@@ -32,6 +33,7 @@ class ChainLab:
     def __init__(self, anvil: Anvil) -> None:
         self.anvil = anvil
         self.mines_at_once = True
+        self.blocks_made = 0
         accounts = [checksum_address(account) for account in anvil.rpc("eth_accounts")]
         self.deployer, self.payer, self.stranger, *self.rich = accounts
         self.usdc = self.deploy("TestToken", "USD Coin", "USDC", 6, SUPPLY)
@@ -40,6 +42,8 @@ class ChainLab:
         self.fake = self.deploy("FakeToken")
         self.wallet = self.deploy("Wallet")
         self.nft = self.deploy("Nft")
+        self.feed = self.deploy("PriceFeed", 8, "ETH / USD", 2_000 * 10**8)
+        self.second_feed = self.deploy("PriceFeed", 18, "ETH / USD", 2_010 * 10**18)
         self.multicall = self.deploy("Multicall")
         self.send("TestToken", self.usdc, "mint", self.payer, SUPPLY)
         self.send("TestToken", self.usdc, "mint", self.wallet, SUPPLY)
@@ -85,6 +89,10 @@ class ChainLab:
         """A plain transfer by the payer; returns the hash."""
         return self.send("TestToken", token or self.usdc, "transfer", address, units, sender=self.payer)
 
+    def transfer_data(self, address: str, units: int) -> str:
+        """Data of a token transfer, for transactions that a test makes up itself."""
+        return call_data("TestToken", "transfer", address, units)
+
     def pay_native(self, address: str, wei: int) -> str:
         return self.transact({"from": self.payer, "to": address, "value": hex(wei)})
 
@@ -101,6 +109,7 @@ class ChainLab:
     def transact(self, transaction: dict[str, str]) -> str:
         """Sends and, unless mining is off, waits for the block: the node answers before it is made."""
         tx_hash = str(self.anvil.rpc("eth_sendTransaction", transaction))
+        self.blocks_made += 1
         if self.mines_at_once:
             self.receipt(tx_hash)
         return tx_hash
@@ -114,10 +123,15 @@ class ChainLab:
             time.sleep(0.002)
         raise AssertionError(f"transaction {tx_hash} was not mined")
 
+    def say_price(self, feed: str, answer: int, at: datetime) -> None:
+        """What a price feed answers from now on."""
+        self.send("PriceFeed", feed, "set", answer, int(at.timestamp()))
+
     # what the chain does
 
     def mine(self, blocks: int = 1) -> None:
         self.anvil.mine(blocks)
+        self.blocks_made += blocks
 
     @contextmanager
     def mining_off(self) -> Iterator[None]:
@@ -140,3 +154,37 @@ class ChainLab:
 
     def head(self) -> Header:
         return self.chain().head()
+
+
+def network_table(
+    lab: ChainLab,
+    slug: str = "local",
+    *,
+    urls: Sequence[str] = (),
+    settle: str = 'mode = "finalized"',
+    tiers: str = "",
+    usdt: bool = False,
+    native: bool = False,
+    multicall: bool = False,
+) -> str:
+    """A table of the networks file for this chain, or for endpoints in front of it."""
+    lines = [
+        f"[networks.{slug}]",
+        f'name = "Chain {slug}"',
+        f"chain_id = {lab.anvil.chain_id}",
+        f"rpc_urls = {list(urls) or [lab.anvil.url]}".replace("'", '"'),
+        "block_seconds = 2",
+        "test = true",
+        'explorer = "https://explorer.example"',
+        f"settle = {{ {settle} }}",
+    ]
+    lines += [f'multicall = "{lab.multicall}"'] if multicall else []
+    lines += [line.replace("SLUG", slug) for line in tiers.splitlines()]
+    assets = [f'symbol = "USDC"\nname = "USD Coin"\ncontract = "{lab.usdc}"\ndecimals = 6']
+    if usdt:
+        assets.append(f'symbol = "USDT"\nname = "Tether USD"\ncontract = "{lab.usdt}"\ndecimals = 6')
+    if native:
+        sources = f'feed = "{lab.feed}"\nsecond = {{ feed = "{lab.second_feed}" }}'
+        assets.append(f'symbol = "ETH"\nname = "Ether"\ndecimals = 18\n{sources}')
+    lines += [f"[[networks.{slug}.assets]]\n{asset}" for asset in assets]
+    return "\n".join(lines) + "\n"

@@ -115,10 +115,10 @@ def test_c18_control_without_the_row_lock_addresses_clash(monkeypatch: pytest.Mo
     """The same race with the lock taken off must go wrong, else the test above proves nothing."""
     barrier = Barrier(2)
 
-    def unlocked(**kwargs: Any) -> DepositAddress | None:
-        row = DepositAddress.objects.filter(status="pooled").order_by("index").first()
+    def unlocked(**kwargs: Any) -> tuple[DepositAddress, int]:
+        row = DepositAddress.objects.filter(status="pooled").order_by("index")[0]
         barrier.wait(timeout=30)
-        return row
+        return row, 100
 
     monkeypatch.setattr(locks, "next_clean_address", unlocked)
 

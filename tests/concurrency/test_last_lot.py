@@ -10,7 +10,6 @@ from django.db import connection, transaction
 
 from catalog.models import Lot
 from core.errors import Refusal
-from fleet import locks
 from fleet.models import Hold, Reservation
 from fleet.services.hold import hold
 from tests import races
@@ -91,7 +90,7 @@ def test_control_without_lock_and_constraint_oversells(lot: Lot) -> None:
 
 def test_constraint_alone_is_the_last_word(lot: Lot, monkeypatch: pytest.MonkeyPatch) -> None:
     """S02: whatever a worker believes, the database refuses the second row."""
-    monkeypatch.setattr(locks, "candidate_cards_for_update", races.unlocked_cards)
+    races.take_locks_off(monkeypatch)
     answers = race(lot)
     assert answers["held"] <= 1, answers
     assert set(answers) <= {"held", "no_capacity", "busy"}

@@ -12,18 +12,39 @@ from core import clock
 from fleet import providers
 from fleet.models import Card
 from fleet.providers import get_provider
-from fleet.providers.base import CardSpec, LeaseSpec, Provider, ProviderRefused, UnknownLease, differences
+from fleet.providers.base import (
+    CardSpec,
+    LeaseSpec,
+    NodeAway,
+    Provider,
+    ProviderRefused,
+    ProviderUnavailable,
+    UnknownLease,
+    differences,
+)
+from tests.contract.providers import PROVIDERS, Bench, Driven
 from tests.factories.fleet import make_lot
-from tests.fleet.doubles import FaultyProvider
 
 pytestmark = pytest.mark.django_db
-# The double of the other tests is held to the same behaviour as what it stands for.
-PROVIDERS: dict[str, Callable[[], Provider]] = {**providers._PROVIDERS, "double": FaultyProvider}
 
 
 @pytest.fixture(params=sorted(PROVIDERS))
-def provider(request: pytest.FixtureRequest) -> Provider:
-    return PROVIDERS[request.param]()
+def driven(request: pytest.FixtureRequest) -> Driven:
+    return PROVIDERS[request.param]
+
+
+@pytest.fixture
+def provider(driven: Driven) -> Provider:
+    return driven.make()
+
+
+@pytest.fixture
+def bench(driven: Driven) -> Bench:
+    return driven.bench
+
+
+def test_every_provider_of_the_product_is_held_to_this_suite() -> None:
+    assert set(providers._PROVIDERS) <= set(PROVIDERS)
 
 
 @pytest.fixture
@@ -208,12 +229,156 @@ def test_order_of_verbs(provider: Provider, cards: tuple[CardSpec, ...]) -> None
         provider.open_access(1, ())
 
 
-def test_verify_reports_what_is_there_now(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
-    provider.reserve(spec(cards[:2]))
-    provider.prepare(1)
-    Card.objects.filter(serial=cards[0].serial).update(healthy=False)
-    assert [c.healthy for c in provider.verify(1)] == [False, True]
-    assert [entry["problem"] for entry in differences(cards[:2], provider.verify(1))] == ["unhealthy"]
+def test_verify_and_health_report_what_is_there_now(
+    provider: Provider, bench: Bench, cards: tuple[CardSpec, ...]
+) -> None:
+    open_lease(provider, cards[:2])
+    for break_it, problem in ((bench.card_unhealthy, "unhealthy"), (bench.card_missing, "missing")):
+        mend = break_it(cards[0].serial)
+        for found in (provider.verify(1), provider.health((1,))[1].cards):
+            assert [entry["problem"] for entry in differences(cards[:2], found)] == [problem]
+        mend()
+        assert differences(cards[:2], provider.verify(1)) == []
+        assert differences(cards[:2], provider.health((1,))[1].cards) == []
+
+
+def test_the_engine_has_its_own_word_on_health(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    """Otherwise what we have written down once could never be taken back by a look."""
+    open_lease(provider, cards[:2])
+    Card.objects.update(healthy=False)
+    assert differences(cards[:2], provider.health((1,))[1].cards) == []
+
+
+def test_a_node_that_is_away_is_named(provider: Provider, bench: Bench, cards: tuple[CardSpec, ...]) -> None:
+    open_lease(provider, cards[:2])
+    assert provider.nodes_away() == ()
+    mend = bench.node_away(cards[0].node)
+    assert provider.nodes_away() == (cards[0].node,)
+    assert provider.health((1,))[1].cards == ()
+    with pytest.raises(NodeAway):
+        provider.members(1, ())
+    mend()
+    assert provider.nodes_away() == ()
+    assert len(provider.health((1,))[1].cards) == 2
+
+
+def test_health_of_many_leases_in_one_call(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    open_lease(provider, cards[:2], lease_id=1)
+    provider.reserve(spec(cards[2:], lease_id=2))
+    found = provider.health((1, 2, 7))
+    assert set(found) == {1, 2}, "what the engine does not have is not in the answer"
+    assert found[1].record == provider.observe(1)
+    assert provider.health(()) == {}
+    provider.end(1)
+    assert not provider.health((1,))[1].record.running
+    provider.wipe(1)
+    assert provider.health((1,)) == {}
+
+
+def test_members_are_replaced_as_a_whole(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    open_lease(provider, cards[:2])
+    for members in (("SHA256:b", "SHA256:c"), ("SHA256:c",), ()):
+        provider.members(1, members)
+        observed = provider.observe(1)
+        assert observed is not None
+        assert observed.members == members
+
+
+def test_end_with_members_logged_in_closes_them_out(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    """An engine that will not end what is in use must be made to: the term is over."""
+    open_lease(provider, cards[:2])
+    provider.members(1, ("SHA256:a", "SHA256:b"))
+    provider.end(1)
+    observed = provider.observe(1)
+    assert observed is not None
+    assert (observed.members, observed.running, observed.living) == ((), False, True)
+    with pytest.raises(ProviderRefused):
+        provider.members(1, ("SHA256:a",))
+    with pytest.raises(ProviderRefused):
+        provider.extend(1, clock.now() + timedelta(days=9))
+
+
+def test_the_end_may_be_moved_forward_and_back(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    asked = spec(cards[:2])
+    provider.reserve(asked)
+    for hours in (5, -5, -5):
+        provider.extend(1, asked.ends_at + timedelta(hours=hours))
+        observed = provider.observe(1)
+        assert observed is not None
+        assert observed.ends_at == asked.ends_at + timedelta(hours=hours)
+    provider.reserve(spec(cards[:2], lease_id=2, begins=67))
+
+
+def test_the_grant_is_all_or_nothing(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    """Engines have granted two nodes of three and said yes; ours answers what was asked, or no."""
+    open_lease(provider, cards[:1], lease_id=1)
+    with pytest.raises(ProviderRefused):
+        provider.reserve(spec(cards, lease_id=2))
+    assert provider.observe(2) is None
+    granted = provider.reserve(spec(cards[1:], lease_id=2))
+    assert [(c.node, c.index) for c in granted.cards] == [(c.node, c.index) for c in cards[1:]]
+
+
+@pytest.mark.parametrize(
+    ("verb", "call", "holds"),
+    [
+        ("reserve", lambda p, cards: p.reserve(spec(cards[:2])), "reserved"),
+        ("prepare", lambda p, cards: p.prepare(1), "prepared"),
+        ("open_access", lambda p, cards: p.open_access(1, ("SHA256:a",)), "open"),
+        ("members", lambda p, cards: p.members(1, ("SHA256:b",)), "members"),
+        ("extend", lambda p, cards: p.extend(1, clock.now() + timedelta(days=9)), "extended"),
+        ("end", lambda p, cards: p.end(1), "ended"),
+        ("wipe", lambda p, cards: p.wipe(1), "wiped"),
+    ],
+)
+def test_an_answer_that_was_lost_is_found_by_asking_again(
+    provider: Provider,
+    bench: Bench,
+    cards: tuple[CardSpec, ...],
+    verb: str,
+    call: Callable[[Provider, tuple[CardSpec, ...]], Any],
+    holds: str,
+) -> None:
+    """The verb took effect, the caller did not hear of it: `observe` shows it, and a repeat changes nothing more."""
+    steps: dict[str, Callable[[], Any]] = {
+        "reserve": lambda: provider.reserve(spec(cards[:2])),
+        "prepare": lambda: provider.prepare(1),
+        "open_access": lambda: provider.open_access(1, ("SHA256:a",)),
+        "members": lambda: None,
+        "extend": lambda: None,
+        "end": lambda: provider.end(1),
+        "wipe": lambda: provider.wipe(1),
+    }
+    for before in list(steps)[: list(steps).index(verb)]:
+        steps[before]()
+    bench.answer_lost(verb)
+    with pytest.raises(ProviderUnavailable):
+        call(provider, cards)
+    seen = provider.observe(1)
+    assert seen is not None
+    reached = {
+        "reserved": seen.living,
+        "prepared": seen.running,
+        "open": seen.members == ("SHA256:a",),
+        "members": seen.members == ("SHA256:b",),
+        "extended": seen.ends_at > clock.now() + timedelta(days=8),
+        "ended": not seen.running and seen.living,
+        "wiped": not seen.living,
+    }
+    assert reached[holds]
+    call(provider, cards)
+    again = provider.observe(1)
+    assert again is not None
+    assert (again.state, again.living, again.members) == (seen.state, seen.living, seen.members)
+
+
+def test_gone_is_a_confirmation_of_the_end(provider: Provider, cards: tuple[CardSpec, ...]) -> None:
+    """What the engine does not know any more need not be ended: UnknownLease says so, and nothing is left of it."""
+    for call in (provider.end, provider.wipe):
+        with pytest.raises(UnknownLease):
+            call(7)
+    assert provider.observe(7) is None
+    assert 7 not in provider.living()
 
 
 @pytest.mark.django_db(transaction=True)

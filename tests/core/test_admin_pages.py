@@ -1,5 +1,6 @@
 """Every page of the admin opens, hostile input breaks none, and what services own cannot be edited there."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,10 +11,11 @@ from django.test import Client
 from django.urls import reverse
 
 from catalog.models import Accelerator, Option
-from core import decisions
+from core import clock, decisions
 from core.admin_rows import ReadOnlyAdmin
 from core.mail import queue_mail
 from core.models import AuditEntry, SweepRun
+from fleet.services.maintenance_window import add_window
 from partners.services.make_key import make_key
 from partners.services.make_partner import make_partner
 from tests import scenario
@@ -23,7 +25,15 @@ MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 OWNED = [model for model in MODELS if isinstance(admin.site._registry[model], ReadOnlyAdmin)]
 IDS = [model._meta.label for model in MODELS]
 # Rows that no buyer's path makes in a test.
-EMPTY_HERE = {"billing.DemoTransfer", "billing.AcceptedXpub", "fleet.SimulatedMachine", "auth.Group"}
+EMPTY_HERE = {
+    "billing.DemoTransfer",
+    "billing.AcceptedXpub",
+    "fleet.SimulatedMachine",
+    "fleet.SimulatedFault",
+    "fleet.Outage",
+    "fleet.EngineSilence",
+    "auth.Group",
+}
 
 
 def page(model: type[models.Model], name: str, *args: Any) -> str:
@@ -41,6 +51,13 @@ def shop(db: None) -> None:
     decisions.open_decision(kind="refund_due", subject="order:1")
     queue_mail(key="k", to="a@example.com", language="en", subject="s", text="t")
     SweepRun.objects.create(name="leases")
+    add_window(
+        node_id=scenario.add_node("spare", "h100-sxm-80", 2).pk,
+        from_at=clock.now() + timedelta(days=1),
+        to_at=clock.now() + timedelta(days=2),
+        actor="test",
+        reason="new power supply",
+    )
 
 
 def test_every_list_and_row_opens(shop: None, chief: Client) -> None:

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from core import clock, outbox
+from core import clock, hints, outbox
 from core.errors import Conflict
 from core.events import emit
 from core.models import AuditEntry, Decision, Event, OutboxRow
@@ -181,6 +181,7 @@ def test_without_a_broker_the_row_stays_and_nothing_breaks(
 
     monkeypatch.setattr(current_app, "send_task", refuse)
     tell(n=1)
+    assert hints.flush()
     assert OutboxRow.objects.filter(status="pending").count() == 2
     assert outbox.drain() == 2
 

@@ -23,14 +23,14 @@ _NAMES = {
     "payment": ("claimed seen partial settled over late wrong_asset wrong_network dropped expired reversed"),
     "lease": (
         "reserved preparing testing ready late degraded repaired suspended resumed extended "
-        "export_window ending wiping closed failed"
+        "moved export_window reminder ending wiping closed failed"
     ),
     "credit": "due",
     "refund": "address_needed due sent verified failed",
 }
 EVENTS = [f"{kind}.{name}" for kind, names in _NAMES.items() for name in names.split()]
 # Facts of the timeline that are not among the public events; no handler may hear them.
-TIMELINE_ONLY = {"lease.login"}
+TIMELINE_ONLY = {"lease.login", "lease.shortened", "lease.key_added", "lease.key_removed"}
 ROOT = Path(settings.BASE_DIR)
 
 

@@ -92,6 +92,11 @@ class RunningGateway:
     async def _close(self) -> None:
         self._acceptor.close()
         await self._acceptor.wait_closed()
+        # What clients have closed on their side is noticed here; their watchers end with it.
+        for _look in range(200):
+            if len(asyncio.all_tasks()) == 1:
+                break
+            await asyncio.sleep(0.01)
         await self._loop.shutdown_default_executor()
 
     def _call(self, coroutine: Any) -> Any:

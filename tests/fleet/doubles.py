@@ -1,14 +1,15 @@
-"""A provider that goes wrong where a test wants it to; the simulated engine itself has no such switch."""
+"""A provider that goes wrong where a test wants it to; beside the switch of the simulated engine itself."""
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fleet.providers.base import LeaseSpec, Observation, ObservedCard, WipeReport
+from fleet.providers.base import Health, LeaseSpec, Observation, ObservedCard, WipeReport
 from fleet.providers.simulated import SimulatedProvider
 
-Hook = Callable[[], None]
+Hook = Callable[[], object]
 
 
 class FaultyProvider:
@@ -71,3 +72,13 @@ class FaultyProvider:
 
     def living(self) -> tuple[int, ...]:
         return self.inner.living()
+
+    def health(self, lease_ids: tuple[int, ...]) -> dict[int, Health]:
+        found: dict[int, Health] = self._run("health", lambda: self.inner.health(lease_ids))
+        if self.seen is not None:
+            see = self.seen
+            return {pk: replace(entry, cards=see(entry.cards)) for pk, entry in found.items()}
+        return found
+
+    def nodes_away(self) -> tuple[str, ...]:
+        return self.inner.nodes_away()

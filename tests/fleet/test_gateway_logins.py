@@ -12,7 +12,7 @@ import pytest
 
 from core import clock
 from core.models import Event
-from fleet.gateway import server
+from fleet.gateway import logins, server
 from fleet.gateway.identity import identity
 from fleet.gateway.logins import find_login
 from fleet.keys import parse_keys
@@ -88,14 +88,26 @@ def test_test_key_opens_only_a_lease_under_test(buyer: Buyer) -> None:
         asyncio.run(login())
 
 
-def test_login_is_told_once_a_minute(buyer: Buyer, ssh: list[str]) -> None:
-    for _time in range(2):
+def test_every_login_is_in_the_log(buyer: Buyer, ssh: list[str]) -> None:
+    for _time in range(3):
         assert clients.run(ssh, "hostname").returncode == 0
-    _wait_until(lambda: Event.objects.filter(name="lease.login").exists())
-    assert Event.objects.filter(name="lease.login", order_ref=buyer.lease.order_ref).count() == 1
+    logged = Event.objects.filter(name="lease.login", order_ref=buyer.lease.order_ref)
+    _wait_until(lambda: logged.count() == 3)
+    own = AccessKey.objects.get(lease=buyer.lease, purpose="buyer").fingerprint
+    assert [event.payload for event in logged] == [
+        {"fingerprint": own, "member": "", "network": "127.0.0.0/24"}
+    ] * 3
+
+
+def test_a_flood_of_logins_is_told_once_a_minute(buyer: Buyer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logins, "LOGINS_TOLD_PER_HOUR", 3)
+    key_id = AccessKey.objects.get(lease=buyer.lease, purpose="buyer").pk
+    told = [logins.record_login(key_id=key_id, address="10.1.2.3") for _time in range(5)]
+    assert told == [True, True, True, False, False]
     clock.skip(timedelta(minutes=2))
-    assert clients.run(ssh, "hostname").returncode == 0
-    _wait_until(lambda: Event.objects.filter(name="lease.login").count() == 2)
+    assert logins.record_login(key_id=key_id, address="10.1.2.3")
+    assert not logins.record_login(key_id=key_id, address="10.1.2.3")
+    assert Event.objects.filter(name="lease.login").count() == 4
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

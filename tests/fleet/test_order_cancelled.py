@@ -9,8 +9,9 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.test import Client
 from pytest_django import Settings
 
+from billing.models import Refund
 from core import clock, outbox
-from core.models import Decision, OutgoingMail
+from core.models import OutgoingMail
 from fleet.models import Lease, Reservation
 from fleet.selectors import access_of_order, free_lots
 from fleet.services import work
@@ -90,10 +91,10 @@ def test_s05_success_after_staff_cancelled_changes_nothing(
     mails = [
         key.rsplit(":", 1)[-1] for key in OutgoingMail.objects.order_by("id").values_list("key", flat=True)
     ]
-    assert mails == ["placed", "paid", "cancelled"]
+    assert mails == ["placed", "paid", "cancelled", "needed"]
     page = Client().get(f"/en/orders/{order.token}/").content.decode()
     assert lease.username not in page
     assert "data-access" not in page
     assert free(order) == before + 1
     assert {row.status for row in Reservation.objects.filter(hold=lease.hold)} == {"released"}
-    assert Decision.objects.filter(kind="refund_due", order_ref=order.public_id).count() == 1
+    assert Refund.objects.filter(order=order).count() == 1

@@ -44,7 +44,7 @@ def test_term_starts_when_access_opens(provider: FaultyProvider) -> None:
     uppers = {row.period.upper for row in Reservation.objects.filter(hold=lease.hold)}
     assert uppers == {done.ends_at + turnaround()}
     ready = Event.objects.get(name="lease.ready")
-    assert ready.payload == {"username": lease.username, "ends_at": done.ends_at.isoformat()}
+    assert ready.payload == {"ends_at": done.ends_at.isoformat()}
 
 
 def test_access_is_shown_only_while_open(provider: FaultyProvider) -> None:

@@ -7,14 +7,15 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from billing.models import Claim, DemoTransfer
+from billing.models import Claim, DemoCardEvent, DemoTransfer
+from billing.services import demo_card_work
 from core import outbox
 from fleet.models import Lease
 from orders.models import Order
 from shop.demo_buyer import login, purchase
 from shop.demo_buyer.browser import Browser, PageError
 from shop.demo_buyer.purchase import Wish
-from tests import scenario
+from tests import cards, scenario
 from tests.shop.states import active
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,6 +51,37 @@ def test_the_whole_way(browser: Browser, tmp_path: Path) -> None:
     lease = Lease.objects.get()
     assert target.user == lease.username
     assert target.known_hosts_line.startswith(f"[{target.host}]:{target.port} ssh-ed25519 ")
+
+
+def test_the_way_with_a_test_card(
+    live_server: LiveServer, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cards.take_cards(settings)
+    settings.SITE_URL = live_server.url
+    scenario.open_shop()
+    browser = Browser(live_server.url)
+    wish = Wish(lot=None, lots=1, days=3)
+    quote = purchase.make_quote(browser, wish, purchase.find_lot(browser, wish))
+    key = login.new_key(tmp_path)
+    page = purchase.place_order(browser, quote, key.public_line, purchase.CARD)
+    order = Order.objects.get()
+    assert order.payment.rail == "bank_card"
+    cards.open_session(order)
+    purchase.pay_by_card(browser, page)
+    # The worker's part: it signs the events and posts them over HTTP to our own webhook.
+    demo_card_work.work()
+    assert DemoCardEvent.objects.get().posted_at is not None
+    cards.apply()
+    purchase.wait_until_final(browser, page)
+    order.refresh_from_db()
+    assert order.status == "paid"
+
+
+def test_a_way_that_is_not_offered_is_said(browser: Browser, tmp_path: Path) -> None:
+    wish = Wish(lot=None, lots=1, days=3)
+    quote = purchase.make_quote(browser, wish, purchase.find_lot(browser, wish))
+    with pytest.raises(PageError, match="does not offer to pay by card"):
+        purchase.place_order(browser, quote, login.new_key(tmp_path).public_line, purchase.CARD)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 _OWN = {
     "id", "public_id", "token", "quote", "order", "ref", "owner", "prefix", "placed_at", "hold_expires_at",
     "terms_accepted_at", "opened_at", "expires_at", "release_at", "address", "payment", "watch_until", "hold",
-    "card", "period", "created_at", "accepted_at", "document", "signature",
+    "card", "period", "created_at", "accepted_at", "document", "signature", "rate_at",
 }  # fmt: skip
 
 

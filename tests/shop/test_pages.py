@@ -44,7 +44,7 @@ def _pages(order: Order) -> dict[str, int]:
         "/en/guides/": 0,
         "/en/guides/paying-in-crypto/": 0,
         f"/en/quotes/{order.quote.public_id}/": 5,
-        f"/en/orders/{order.token}/": 14,
+        f"/en/orders/{order.token}/": 24,
         f"/en/orders/{order.token}/problem/": 3,
         "/demo/mail/": 3,
     }
@@ -94,7 +94,7 @@ def _mails_of(order: Order) -> None:
     lease = active(order)
     lease.suspended_at = lease.wiped_at = timezone.now()
     order_mails.ready(order, lease)
-    order_mails.late(order, lease)
+    order_mails.late(order, lease, until=timezone.now())
     order_mails.expired(order)
     order_mails.no_capacity(order)
     order_mails.cancelled(order, paid=True)
