@@ -114,6 +114,9 @@ def _chain(facts: Facts) -> _Chain:
         min(settled_sum, facts.settled_balance or 0),
         _beside(facts, moved_on, settled_sum, facts.settled_balance),
     )
+    is_leaving = _is_leaving(facts, settled_sum)
+    if is_leaving:
+        received = max(received, settled)
     swept = moved_on > 0
     # Money that a reorg took back may come again later than the hold: once settled, no deadline is left.
     deadline = facts.expires_at if not facts.was_settled else None
@@ -124,9 +127,17 @@ def _chain(facts: Facts) -> _Chain:
         counted_seen=min(received, _by(facts.transfers, deadline)),
         counted=min(settled, _by(final, deadline)),
         swept=swept,
-        disagrees=not swept and _disagrees(facts, settled_sum),
+        disagrees=not swept and not is_leaving and _disagrees(facts, settled_sum),
         unexplained=max(0, (facts.settled_balance or 0) - settled_sum),
     )
+
+
+def _is_leaving(facts: Facts, settled_sum: int) -> bool:
+    """Final money, every transfer of it known, that the head no longer shows: it was moved out, and the block that
+    did it is not settled yet. No reorg above the settled block can take it back."""
+    if facts.settled_balance is None or facts.head_balance is None:
+        return False
+    return facts.head_balance < facts.settled_balance == settled_sum
 
 
 def _moved_on(facts: Facts, settled_sum: int) -> int:

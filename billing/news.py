@@ -6,9 +6,9 @@ Everything else costs no call: the logs of whole blocks tell of arrivals, whoeve
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from billing.chain_facts import SETTLED
+from billing.chain_facts import HEAD, SETTLED
 from billing.lifecycle import PaymentFlag, PaymentStatus
 from billing.models import BalanceReading, ChainState, Claim, PaymentRequest, Transfer
 from billing.networks import Network
@@ -32,10 +32,11 @@ def watched() -> QuerySet[PaymentRequest]:
 
 
 def with_news(network: Network, state: ChainState, position: Position) -> set[int]:
-    """Payments that something points at: unfinished transfers, claims, an expiry to be confirmed, a state that is
-    not the last word, an odd one that could not be written."""
+    """Payments that something points at: unfinished transfers, tokens that have left, claims, an expiry to be
+    confirmed, a state that is not the last word, an odd one that could not be written."""
     return (
         _unfinished(network, state)
+        | _leaving(network, state)
         | _claimed(state)
         | _to_be_confirmed(network, position)
         | _unsure(network)
@@ -85,6 +86,26 @@ def _unfinished(network: Network, state: ChainState) -> set[int]:
     done = state.settled_number if state.settled_number is not None else -1
     rows = Transfer.objects.in_chain().filter(
         ~Exists(covered), chain_id=network.chain_id, block_number__gt=done
+    )
+    return set(rows.values_list("payment_id", flat=True))
+
+
+def _leaving(network: Network, state: ChainState) -> set[int]:
+    """Tokens that the head no longer shows and the newest settled reading still does. The logs have told of it
+    once; a native coin that left has none and waits for the daily look."""
+    settled = BalanceReading.objects.filter(
+        payment=OuterRef("payment"),
+        chain_id=OuterRef("chain_id"),
+        asset_contract=OuterRef("asset_contract"),
+        kind=SETTLED,
+    ).order_by("-id")
+    done = state.settled_number if state.settled_number is not None else -1
+    rows = BalanceReading.objects.filter(
+        ~Q(asset_contract=""),
+        kind=HEAD,
+        chain_id=network.chain_id,
+        block_number__gt=done,
+        units__lt=Subquery(settled.values("units")[:1]),
     )
     return set(rows.values_list("payment_id", flat=True))
 

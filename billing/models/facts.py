@@ -87,7 +87,8 @@ class BalanceReading(models.Model):
         indexes = [
             models.Index(
                 fields=["payment", "chain_id", "asset_contract", "kind", "-id"], name="reading_latest"
-            )
+            ),
+            models.Index(fields=["chain_id", "block_number"], name="reading_height"),
         ]
 
     def __str__(self) -> str:

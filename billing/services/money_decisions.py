@@ -50,7 +50,7 @@ def refund_what_arrived(*, decision: Decision, actor: str, reason: str) -> None:
     Raises also Conflict: screening_hold, order_open, not_settled, nothing_left.
     """
     if decision.kind != "payment_screening":
-        _require_unlisted(decision)
+        _require_unlisted(decision.order_ref)
     with transaction.atomic():
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="refund")
@@ -72,10 +72,11 @@ def refund_what_arrived(*, decision: Decision, actor: str, reason: str) -> None:
         _audit(view, actor, reason, opened)
 
 
-def _require_unlisted(decision: Decision) -> None:
+def _require_unlisted(order_id: str) -> None:
     """In a transaction of its own, so that the question about the sender stays when this answer is refused."""
     with transaction.atomic():
-        stopped = screen.stops(*locked_order(decision))
+        found = locks.payment_for_update(order_id)
+        stopped = found is not None and screen.stops(*found)
     if stopped:
         raise Conflict(
             code="screening_hold",
@@ -93,7 +94,9 @@ def _nothing_left(view: PaymentView) -> Conflict:
 
 
 def refund_excess(*, decision: Decision, actor: str, reason: str) -> None:
-    """What is over goes back, on each leg by itself; what pays the order stays."""
+    """What is over goes back, on each leg by itself; what pays the order stays. Raises also Conflict:
+    screening_hold, not_settled, nothing_left."""
+    _require_unlisted(decision.order_ref)
     with transaction.atomic():
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="refund_excess")
@@ -125,8 +128,9 @@ def refund_by_hand(
     """Staff give back an amount of one leg (empty: the asset that was asked for), never more than is left on it.
 
     Raises Invalid(invalid_amount), Refusal(refund_too_large), NotFound; Conflict(order_open) for money that may still
-    pay for its order, Conflict(already_done) for a second click.
+    pay for its order, Conflict(already_done) for a second click, Conflict(screening_hold).
     """
+    _require_unlisted(payment.order.public_id)
     with transaction.atomic():
         found = locks.payment_for_update(payment.order.public_id)
         if found is None:

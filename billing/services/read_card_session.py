@@ -15,6 +15,7 @@ from billing.models import CardFact, CardSession
 from billing.rails.card_seen import CardRailError, SessionSeen
 from billing.rails.cards import card_rail
 from billing.services.card_records import note, note_backs
+from billing.services.follow_lease import fall_due_again
 from billing.services.open_card_session import CLAIM_SECONDS, READ_EVERY
 from billing.services.recompute import recompute
 from core import claims, clock, decisions
@@ -56,7 +57,9 @@ def read_card_session(session_id: int, *, expire: bool = False) -> bool:
             order, _view, session = found
             _apply(order, session, seen)
             note_backs(session, refunds, disputes)
-            recompute(order_id=order.public_id)
+            view = recompute(order_id=order.public_id)
+            if view is not None:
+                fall_due_again(order, view)
         return True
     finally:
         claims.release(CardSession.objects.filter(pk=session_id), token=token)

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 # Machines behind one balancer trail each other by seconds, not by a minute; so far back every round reads again.
 OVERLAP_SECONDS = 60
 OVERLAP_BLOCKS_AT_LEAST = 5
-RECIPIENTS_PER_QUERY = 5_000
+ADDRESSES_PER_QUERY = 5_000
 
 
 def read_logs(chain: Chain, state: ChainState, claim: NetworkClaim, *, top: Header) -> set[int]:
@@ -92,12 +92,13 @@ def _fork(chain: Chain, state: ChainState) -> int | None:
 
 
 def _take(chain: Chain, piece: Piece, top: Header) -> set[int]:
-    """Write what one range holds for us; the payments concerned."""
-    payments = _payments_of({log.recipient for log in piece.logs})
+    """Write what one range holds for us; the payments concerned, those too whose money the operator moved out."""
+    payments = _payments_of({address for log in piece.logs for address in (log.recipient, log.sender)})
+    left = {payments[log.sender].pk for log in piece.logs if log.sender in payments}
     ours = [log for log in piece.logs if log.recipient in payments]
     unknown = _unknown(chain.network.chain_id, ours, payments)
     if not unknown:
-        return set()
+        return left
     by_payment: dict[int, list[TransferLog]] = defaultdict(list)
     rows = {payment.pk: payment for payment in payments.values()}
     for entry in chain.complete(unknown, top=top):
@@ -105,18 +106,18 @@ def _take(chain: Chain, piece: Piece, top: Header) -> set[int]:
     for pk, entries in by_payment.items():
         with report_odd(rows[pk]), transaction.atomic():
             note_logs(rows[pk], chain.network.chain_id, entries)
-    return set(by_payment)
+    return left | set(by_payment)
 
 
-def _payments_of(recipients: Iterable[str]) -> dict[str, PaymentRequest]:
-    """The payments at those addresses, by address in lower case; most recipients are strangers."""
-    wanted = list(recipients)
+def _payments_of(addresses: Iterable[str]) -> dict[str, PaymentRequest]:
+    """The payments at those addresses, by address in lower case; most addresses are strangers'."""
+    wanted = list(addresses)
     found: dict[str, PaymentRequest] = {}
-    for start in range(0, len(wanted), RECIPIENTS_PER_QUERY):
+    for start in range(0, len(wanted), ADDRESSES_PER_QUERY):
         rows = (
             news.watched()
             .annotate(place=Lower("address__address"))
-            .filter(place__in=wanted[start : start + RECIPIENTS_PER_QUERY])
+            .filter(place__in=wanted[start : start + ADDRESSES_PER_QUERY])
             .select_related("order", "address")
         )
         found |= {payment.crypto.address.lower(): payment for payment in rows}

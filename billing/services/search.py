@@ -179,12 +179,23 @@ class Search:
 
     def _is_swept(self, payment: PaymentRequest, contract: str) -> bool:
         """Emptied after the money had arrived, and nothing moved since: known, and not worth a search each round."""
+        if self._is_leaving(payment, contract):
+            return True
         unchanged = not head_changed(
             payment, self.chain_id, contract, self._balance(payment, contract), self.last
         )
         return unchanged and bool(
             not self._is_own(payment, contract) or PaymentFlag.SWEPT in payment.view.flags
         )
+
+    def _is_leaving(self, payment: PaymentRequest, contract: str) -> bool:
+        """All of it is there and explained at the settled block, and the head shows less: moved out since."""
+        if not contract:
+            return False
+        settled = self.held.at_settled[contract][payment.crypto.address]
+        final = self.held.settled.number
+        known: int = sum(row.units for row in self._rows(payment, contract) if row.block_number <= final)
+        return self._balance(payment, contract) < settled == known
 
 
 def _active_transfers(payments: Iterable[PaymentRequest], chain_id: int) -> dict[int, list[Transfer]]:

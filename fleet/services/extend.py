@@ -6,7 +6,7 @@ free for that. An extension's hold is locked after its lease (docs/locking.md).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -63,7 +63,8 @@ def hold_extension(request: ExtensionRequest) -> Hold:
             owner=request.owner,
             prefix=request.prefix,
             card_count=lease.hold.card_count,
-            limits=request.limits,
+            # It stands on a lease that is paid: strangers of the same network cannot keep it from growing.
+            limits=replace(request.limits, orders_per_prefix=None),
             moment=moment,
         )
         patience.renew()

@@ -130,6 +130,9 @@ def order_page(order: Order) -> OrderPage:
     ends_at = lease.ends_at if lease else None
     money = money_part(order, payment)
     extension = extension_part(order, lease)
+    words = with_card(
+        words_of_order(words_for(phase, Situation(order, payment, lease)), order, phase), phase, card
+    )
     return OrderPage(
         order=order,
         payment=payment,
@@ -137,14 +140,10 @@ def order_page(order: Order) -> OrderPage:
         lease=lease,
         access=access,
         phase=phase,
-        words=with_money(
-            with_card(
-                words_of_order(words_for(phase, Situation(order, payment, lease)), order, phase), phase, card
-            ),
-            phase,
-            payment,
-            money,
-        ),
+        # The words of an extension that failed say what holds of the lease itself.
+        words=words
+        if order.extends_id and phase == Phase.FAILED
+        else with_money(words, phase, payment, money),
         sentence=card_sentence(live_sentence(phase, payment), phase, card) if payment else "",
         steps=_steps(order, payment, lease, phase),
         notices=notices_for(payment, phase, money),

@@ -139,6 +139,12 @@ def test_emptied_by_the_operator_is_not_a_reversal() -> None:
     assert (result.received_units, result.on_time_units) == (DUE, DUE)
 
 
+def test_what_is_being_collected_stays_received_and_is_no_disagreement() -> None:
+    """The head no longer shows it, the settled block still does."""
+    result = compute(facts(money(DUE), head_balance=0, was_settled=True))
+    assert (result.status, result.flags, result.received_units) == ("settled", (), DUE)
+
+
 def test_a_part_that_was_sent_back_stays_received_and_is_no_disagreement() -> None:
     result = compute(facts(money(1_000_000), head_balance=0, settled_balance=0))
     assert (result.status, result.received_units) == ("awaiting", 1_000_000)

@@ -10,7 +10,12 @@ from django.db import transaction
 
 from billing.models import CardFact, Refund
 from billing.services.accept import accept_as_full
-from billing.services.money_decisions import clear_screening, refund_by_hand, refund_what_arrived
+from billing.services.money_decisions import (
+    clear_screening,
+    refund_by_hand,
+    refund_excess,
+    refund_what_arrived,
+)
 from billing.services.offer_again import accept_offer, take_refund
 from billing.services.recompute import recompute
 from core import clock, outbox
@@ -125,6 +130,32 @@ def test_staff_hear_of_a_listed_sender_before_they_give_money_back(order: Order,
     clear_screening(decision=money.open_decision(order, "payment_screening"), actor="anna", reason="r")
     refund_what_arrived(decision=wrong, actor="anna", reason="r")
     assert money.refunds(order) == [("wrong_asset", COIN, "address_needed")]
+
+
+@pytest.mark.parametrize("way", ["excess", "by_hand"])
+def test_no_other_way_gives_money_of_a_listed_sender_back(
+    order: Order, listed: Path, settings: Any, way: str
+) -> None:
+    """The list came after the payment had settled."""
+    settings.SCREENING_FILE = None
+    scenario.pay(order, units=order.payment.crypto.due_units + 5_000_000)
+    settings.SCREENING_FILE = listed
+    over = money.open_decision(order, "payment_over")
+
+    def give_back() -> None:
+        if way == "excess":
+            refund_excess(decision=over, actor="anna", reason="r")
+        else:
+            refund_by_hand(payment=order.payment, actor="anna", reason="r", amount="5")
+
+    with pytest.raises(Conflict) as held:
+        give_back()
+    assert held.value.code == "screening_hold"
+    assert not Refund.objects.exists()
+    assert "payment_screening" in kinds(order)
+    clear_screening(decision=money.open_decision(order, "payment_screening"), actor="anna", reason="r")
+    give_back()
+    assert [units for _reason, units, _status in money.refunds(order)] == [5_000_000]
 
 
 # Money that is not final

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 import time_machine
 
-from billing import news
+from billing import news, offers
 from billing.models import ChainState, DepositAddress, PaymentView, Transfer
 from billing.rails import logs as rail_logs
 from billing.services import read_logs
 from billing.services.fill_pool import fill_pool
+from billing.services.reconcile import reconcile
 from billing.services.watch import watch_network
 from core import clock, outbox
+from core.models import Decision
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from tests import scenario
@@ -66,6 +68,45 @@ def test_logs_alone_find_a_payment(
     chain_lab.mine(FINALITY)
     assert watch_network("local")
     assert view_of(order).status == "settled"
+
+
+def test_logs_alone_tell_that_the_operator_has_collected(
+    order: Order, chain_lab: ChainLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the round that reads the block, through the rounds that wait for it to settle, to the books."""
+    nothing_in_turn(monkeypatch)
+    pay_in_full(order, chain_lab)
+    chain_lab.mine(FINALITY)
+    assert watch_network("local")
+    outbox.drain()
+    assert reconcile(looks=1) == []
+    collect(order, chain_lab)
+    chain_lab.mine(31)  # beyond the blocks that each round reads again
+    assert watch_network("local")
+    chain_lab.mine(31)
+    assert watch_network("local")
+    view = view_of(order)
+    assert (view.status, view.flags, view.received_units) == ("settled", [], order.payment.crypto.due_units)
+    assert reconcile(looks=1) == []
+    chain_lab.mine(31)
+    assert watch_network("local")
+    assert (view_of(order).status, view_of(order).flags) == ("settled", ["swept"])
+    assert reconcile(looks=1) == []
+    assert not Decision.objects.filter(kind="payment_disagree").exists()
+    state = ChainState.objects.get(network="local")
+    chain_lab.mine(FINALITY)
+    assert watch_network("local")
+    state.refresh_from_db()
+    assert order.payment.pk not in news._leaving(offers.networks()["local"], state)
+
+
+def collect(order: Order, lab: ChainLab) -> None:
+    """The operator moves the money on with the key of the address, which the product does not have."""
+    crypto = order.payment.crypto
+    lab.anvil.rpc("anvil_setBalance", crypto.address, hex(10**18))
+    lab.anvil.rpc("anvil_impersonateAccount", crypto.address)
+    lab.send("TestToken", lab.usdc, "transfer", lab.stranger, crypto.due_units, sender=crypto.address)
+    lab.anvil.rpc("anvil_setBalance", crypto.address, "0x0")
 
 
 def test_calls_of_a_round_do_not_depend_on_how_many_wait(

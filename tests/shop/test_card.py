@@ -227,7 +227,9 @@ def test_unknown_sessions_and_choices(buyer: Client) -> None:
 
 
 def test_size_is_bounded_before_the_signature(db: None) -> None:
-    assert cards.post(b" " * (256 * 1024 + 1)).status_code == 413
+    answer = cards.post(b" " * (256 * 1024 + 1))
+    assert (answer.status_code, answer.content) == (413, b"The event is too large.\n")
+    assert answer["Content-Type"].startswith("text/plain")
 
 
 def test_the_line_holds_nothing_that_the_buyer_typed(shop: None) -> None:
