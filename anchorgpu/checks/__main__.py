@@ -14,8 +14,8 @@ from tests.environment import production_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = sys.executable
-# Beside the tests' own servers two cores have room for two workers.
-WORKERS = "2"
+# Workers wait for the tests' own servers, processes and browsers a third of their time.
+WORKERS = "3"
 LINT_IMPORTS = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_logo=True))"
 
 

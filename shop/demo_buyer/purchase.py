@@ -14,6 +14,8 @@ from shop.demo_buyer.login import Target
 FINAL_SECONDS, READY_SECONDS = 120, 300
 # A worker opens the payment page within seconds.
 CARD_SECONDS = 60
+# "Payment is unavailable": a chain is read every few seconds.
+UNAVAILABLE, UNAVAILABLE_SECONDS = 503, 30
 CRYPTO, CARD = "crypto", "card"
 POLL_SECONDS = 0.5
 
@@ -99,15 +101,13 @@ def place_order(browser: Browser, quote: Page, public_key: str, pay_with: str = 
     way = next((value for value in ways if (value == CARD) == (pay_with == CARD)), None)
     if way is None:
         raise PageError(f"The shop does not offer to pay by {pay_with} now.")
-    answer = browser.submit(
-        quote,
-        form,
-        name="Demo Buyer",
-        email="demo-buyer@example.com",
-        ssh_keys=public_key,
-        pay_with=way,
-        accept_terms="on",
-    )
+    contact = {"name": "Demo Buyer", "email": "demo-buyer@example.com", "ssh_keys": public_key}
+    deadline = time.monotonic() + UNAVAILABLE_SECONDS
+    answer = browser.submit(quote, form, **contact, pay_with=way, accept_terms="on")
+    while answer.status == UNAVAILABLE and time.monotonic() < deadline:
+        # Nothing is held then and the shop says "try again": a chain that could not be read is read again soon.
+        time.sleep(POLL_SECONDS)
+        answer = browser.submit(quote, form, **contact, pay_with=way, accept_terms="on")
     return _next(answer, "/orders/")
 
 

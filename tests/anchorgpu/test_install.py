@@ -109,7 +109,9 @@ def test_signal_ends_what_runs(bare: Path, fake: Fake, tmp_path: Path, number: s
         (bare / lock).write_text("", encoding="ascii")
     hang = f'case "$*" in *" --clear "*) echo $$ > {tmp_path}/step; exec sleep 60;; esac; exec {sys.executable} "$@"'
     python = fake("python", hang)
+    # A shell's background job ignores SIGINT, and its children inherit that.
     script = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         f"import sys, runpy; sys.executable = {str(python)!r}; sys.argv = ['bin/install', '--then', 'none']; "
     )
     script += "runpy.run_path('bin/install', run_name='__main__')"
@@ -119,7 +121,8 @@ def test_signal_ends_what_runs(bare: Path, fake: Fake, tmp_path: Path, number: s
     running.send_signal(number)
     _out, said = running.communicate(timeout=10)
     assert (running.returncode, said) == (130, "Stopped.\n")
-    assert not is_alive(int(step.read_text(encoding="ascii")))
+    pid = int(step.read_text(encoding="ascii"))
+    wait_for(lambda: not is_alive(pid), seconds=5, what="the end of the step")
 
 
 def test_pip_takes_the_place_of_a_uv_that_fails(

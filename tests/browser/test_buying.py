@@ -84,7 +84,7 @@ def test_a_buyer_reaches_the_payment_page(any_page: Page, page_errors: list[str]
     page.locator("#id_accept_terms").check()
     page.get_by_role("button", name="Order with obligation to pay").click()
     assert page.locator("h1").inner_text() == "Pay 2,028.00 USDC"
-    assert page.locator("figure.qr svg").is_visible()
+    assert page.get_by_role("img", name="QR code of the deposit address").is_visible()
     assert overflow(page) <= 0
     page.get_by_role("button", name="I have paid").click()
     assert "nothing yet" in page.locator("main").inner_text()
@@ -169,7 +169,9 @@ def test_every_page_is_accessible_and_fits(
             )
             if scroll > 0:
                 broken.append(f"{name} at {width}: {scroll} px too wide")
-            broken += [f"{name} at {width}: {problem}" for problem in _axe(page)]
+            # Colours go with the scheme, structure with the width: each of both is looked at once.
+            if (scheme == "light") == (width == WIDE):
+                broken += [f"{name} at {width}: {problem}" for problem in _axe(page)]
     assert broken == []
     assert page_errors == []
 

@@ -126,5 +126,7 @@ def test_a_plan_with_every_fold_open_is_accessible_and_fits(
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 900})
         assert overflow(page) <= 0
-        assert _axe(page) == []
+        # Colours go with the scheme, structure with the width: each of both is looked at once.
+        if (scheme == "light") == (width == WIDE):
+            assert _axe(page) == []
     assert page_errors == []
