@@ -85,13 +85,14 @@ def derive_missing() -> int:
         return 0
     last = own.aggregate(last=Max("index"))["last"]
     first = 0 if last is None else last + 1
+    moment = clock.now()
     rows = DepositAddress.objects.bulk_create(
         [
             DepositAddress(
                 xpub_fingerprint=key.fingerprint,
                 index=index,
                 address=key.derive(index),
-                derived_at=clock.now(),
+                derived_at=moment,
             )
             for index in range(first, first + missing)
         ],
@@ -123,29 +124,37 @@ def record_checks(
     """Store what a worker read. An address with a history is skipped for good, with a decision (C17)."""
     moment = clock.system_now()
     with transaction.atomic():
-        for row in addresses:
-            facts = dirty.get(row.address)
-            AddressCheck.objects.update_or_create(
-                address=row,
-                network=network,
-                defaults={
-                    "is_clean": facts is None,
-                    "facts": dict(facts or {}),
-                    "block_number": block_number,
-                    "checked_at": moment,
-                },
-            )
-            if facts is None:
-                continue
-            skipped = DepositAddress.objects.filter(pk=row.pk, status=DepositAddress.Status.POOLED).update(
-                status=DepositAddress.Status.SKIPPED
-            )
-            if skipped:
-                decisions.open_decision(
-                    kind="address_with_history",
-                    subject=f"address:{row.pk}",
-                    facts={"address": row.address, "index": row.index, "network": network, **facts},
+        AddressCheck.objects.bulk_create(
+            [
+                AddressCheck(
+                    address=row,
+                    network=network,
+                    is_clean=row.address not in dirty,
+                    facts=dict(dirty.get(row.address, {})),
+                    block_number=block_number,
+                    checked_at=moment,
                 )
+                for row in addresses
+            ],
+            update_conflicts=True,
+            unique_fields=["address", "network"],
+            update_fields=["is_clean", "facts", "block_number", "checked_at"],
+        )
+        for row in addresses:
+            if row.address in dirty:
+                _skip(row, network=network, facts=dirty[row.address])
+
+
+def _skip(row: DepositAddress, *, network: str, facts: Mapping[str, object]) -> None:
+    skipped = DepositAddress.objects.filter(pk=row.pk, status=DepositAddress.Status.POOLED).update(
+        status=DepositAddress.Status.SKIPPED
+    )
+    if skipped:
+        decisions.open_decision(
+            kind="address_with_history",
+            subject=f"address:{row.pk}",
+            facts={"address": row.address, "index": row.index, "network": network, **facts},
+        )
 
 
 def ready_count(*, network: str) -> int:

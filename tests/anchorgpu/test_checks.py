@@ -55,7 +55,7 @@ def test_translations(tmp_path: Path, entry: str, problem: str | None) -> None:
 
 
 def test_arguments_go_to_pytest() -> None:
-    assert pytest_arguments([])[:2] == ["-n", "2"]
+    assert pytest_arguments([])[:2] == ["-n", "3"]
     assert pytest_arguments(["--full"])[-1] == "--run-full"
     assert "-n" in pytest_arguments(["--full"])
     assert pytest_arguments(["tests/core", "-x"]) == ["tests/core", "-x"]

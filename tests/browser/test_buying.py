@@ -36,7 +36,15 @@ def _context(
     return cast(Page, OnThread(thread.submit(start).result(), thread))
 
 
-@pytest.fixture(params=[(WIDE, True), (NARROW, True), (WIDE, False), (NARROW, False)], ids=str)
+@pytest.fixture(
+    params=[
+        (WIDE, True),
+        (NARROW, False),
+        pytest.param((NARROW, True), marks=pytest.mark.full),
+        pytest.param((WIDE, False), marks=pytest.mark.full),
+    ],
+    ids=str,
+)
 def any_page(
     request: pytest.FixtureRequest,
     live_server: LiveServer,

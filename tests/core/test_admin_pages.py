@@ -111,12 +111,10 @@ def test_hostile_input_breaks_no_list(chief: Client, model: type[models.Model]) 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
-@pytest.mark.parametrize("object_id", ["a\x00b", "9" * 30, "-1", "2147483648", "none", "é"])
-def test_an_id_that_no_row_has_breaks_nothing(
-    chief: Client, model: type[models.Model], object_id: str
-) -> None:
-    path = page(model, "changelist") + f"{object_id}/change/"
-    assert chief.get(path).status_code in {302, 400, 404}
+def test_an_id_that_no_row_has_breaks_nothing(chief: Client, model: type[models.Model]) -> None:
+    for object_id in ["a\x00b", "9" * 30, "-1", "2147483648", "none", "é"]:
+        path = page(model, "changelist") + f"{object_id}/change/"
+        assert chief.get(path).status_code in {302, 400, 404}, object_id
 
 
 @pytest.mark.django_db
