@@ -1,11 +1,17 @@
 """The product's one clock. Only the demo may move it (one row); nothing else reads the time for business."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
 
 from core.models import ClockOffset
+
+# What is known of the offset within `offset_read_once`; empty until its first use there.
+_known: ContextVar[list[timedelta] | None] = ContextVar("known_offset", default=None)
 
 
 def system_now() -> datetime:
@@ -27,8 +33,26 @@ def now() -> datetime:
 
 def offset() -> timedelta:
     """How far the demo's clock runs ahead of the machine's."""
-    row = ClockOffset.objects.filter(pk=1).values_list("offset", flat=True).first()
-    return row or timedelta(0)
+    known = _known.get()
+    if known:
+        return known[0]
+    row = ClockOffset.objects.filter(pk=1).values_list("offset", flat=True).first() or timedelta(0)
+    if known is not None:
+        known.append(row)
+    return row
+
+
+@contextmanager
+def offset_read_once(known: timedelta | None = None) -> Iterator[None]:
+    """Read the row once in it, for a page that is only shown: it asks for the time dozens of times.
+
+    `known`: the offset, where another query has just read it.
+    """
+    token = _known.set([] if known is None else [known])
+    try:
+        yield
+    finally:
+        _known.reset(token)
 
 
 def skip(delta: timedelta) -> timedelta:

@@ -1,6 +1,6 @@
 """The one way a status changes: a table of allowed steps, a locked row, one event, one transaction."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -64,10 +64,12 @@ class Lifecycle:
         audience: str = Audience.BUYER,
         at: datetime | None = None,
         also: Iterable[str] = (),
+        new: Sequence[models.Model] = (),
     ) -> None:
         """Move a locked row to `to`: status, `<to>_at`, event and outbox rows, in the caller's transaction.
 
-        `also` names further fields to save with it. Raises IllegalStep when the table forbids it and RuntimeError
+        `also` names further fields to save with it, `new` are rows that the step makes: inserted with its event, so
+        only where it has one. Raises IllegalStep when the table forbids it and RuntimeError
         when the row is not locked.
         """
         if not connection.in_atomic_block or not is_locked(row):
@@ -93,6 +95,7 @@ class Lifecycle:
             audience=audience,
             payload=payload,
             change=change,
+            new=new,
         )
 
 

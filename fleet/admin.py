@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from core.admin_actions import ServiceAction, ServiceAdmin
@@ -167,12 +168,12 @@ class MaintenanceWindowAdmin(ServiceAdmin):
         )
     ]
 
-    @admin.display(description=_("From"), ordering="period")
+    @admin.display(description=pgettext_lazy("a window of time", "From"), ordering="period")
     def from_at(self, window: MaintenanceWindow) -> datetime | None:
         lower: datetime | None = window.period.lower
         return lower
 
-    @admin.display(description=_("To"))
+    @admin.display(description=pgettext_lazy("a window of time", "To"))
     def to_at(self, window: MaintenanceWindow) -> datetime | None:
         upper: datetime | None = window.period.upper
         return upper

@@ -1,14 +1,15 @@
-"""Which day a lot can start: read without a lock in three queries, whatever the horizon. The sale looks again."""
+"""Which day a lot can start: read without a lock in two queries, whatever the horizon. The sale looks again."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import accumulate
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
+from django.db.models import BigIntegerField, Q, Value
+from django.utils.translation import ngettext_lazy
 
 from catalog.models import Lot
 from catalog.stack import driver_suffices
@@ -40,17 +41,27 @@ class DayFree:
 @dataclass(frozen=True)
 class Availability:
     """`earliest_start`: the first offered moment at which the asked number of lots fits, `as_of` for "at once", None
-    where there is none within the offered days."""
+    where there is none within the offered days. `at_once`: by cards of a lot, how many lots can start now."""
 
     as_of: datetime
     earliest_start: datetime | None
     days: tuple[DayFree, ...]
+    at_once: Mapping[int, int]
 
 
 def availability(
-    *, lot: Lot, lots: int, term_days: int, from_day: date, to_day: date, driver_minimum: str = ""
+    *,
+    lot: Lot,
+    lots: int,
+    term_days: int,
+    from_day: date,
+    to_day: date,
+    driver_minimum: str = "",
+    sizes: Iterable[int] = (),
 ) -> Availability:
-    """Free lots by day from `from_day` to `to_day` inclusive, within HORIZON_DAYS of today. Three queries.
+    """Free lots by day from `from_day` to `to_day` inclusive, within HORIZON_DAYS of today. Two queries.
+
+    `sizes`: cards of other lots of this accelerator for which `at_once` is counted too.
 
     A chosen start lies on a whole hour and START_LEAD_QUOTE_SECONDS ahead; the start at once belongs to today. Raises
     Invalid(invalid_period) for days outside the horizon or in the wrong order.
@@ -60,7 +71,11 @@ def availability(
     if not today <= from_day <= to_day <= today + timedelta(days=HORIZON_DAYS):
         raise Invalid(
             code="invalid_period",
-            message=_("The days must run forward and lie between today and %(days)s days ahead."),
+            message=ngettext_lazy(
+                "The days must run forward and lie between today and %(days)s day ahead.",
+                "The days must run forward and lie between today and %(days)s days ahead.",
+                "days",
+            ),
             field="from",
             params={"days": HORIZON_DAYS},
         )
@@ -68,9 +83,9 @@ def availability(
     hours = _Hours.until(as_of, to_day)
     term = timedelta(seconds=term_days * DAY_SECONDS)
     chosen = _lots_by_hour(nodes, hours, lot.cards, term)
-    at_once = _lots_at_once(nodes, as_of, lot.cards, term_days)
+    at_once = {size: _lots_at_once(nodes, as_of, size, term_days) for size in {lot.cards, *sizes}}
     last_offered = as_of + timedelta(days=settings.START_AHEAD_DAYS)
-    best: dict[date, tuple[int, datetime]] = {today: (at_once, as_of)}
+    best: dict[date, tuple[int, datetime]] = {today: (at_once[lot.cards], as_of)}
     offered: set[date] = {today}
     for start, count in zip(hours.all(), chosen, strict=True):
         day = start.date()
@@ -80,7 +95,7 @@ def availability(
             offered.add(day)
     return Availability(
         as_of=as_of,
-        earliest_start=_earliest(as_of, at_once, hours, chosen, lots, last_offered),
+        earliest_start=_earliest(as_of, at_once[lot.cards], hours, chosen, lots, last_offered),
         days=tuple(
             DayFree(
                 day=day,
@@ -90,6 +105,7 @@ def availability(
             )
             for day in _days(from_day, to_day)
         ),
+        at_once=at_once,
     )
 
 
@@ -213,8 +229,7 @@ def _free_nodes(*, lot: Lot, driver_minimum: str, as_of: datetime) -> list[_Node
             drivers[driver] = driver_suffices(driver, driver_minimum)
         if drivers[driver]:
             by_node[node_id].append(card_id)
-    busy = _busy_spans([card for cards in by_node.values() for card in cards], as_of)
-    windows = _windows(by_node, as_of)
+    busy, windows = _taken(list(by_node), as_of)
     return [
         _Node(
             cards=len(cards),
@@ -228,32 +243,37 @@ def _free_nodes(*, lot: Lot, driver_minimum: str, as_of: datetime) -> list[_Node
     ]
 
 
-def _busy_spans(card_ids: list[int], as_of: datetime) -> dict[int, list[Span]]:
-    """Living reservations. Overdue holds do not count: a sale lets them go first. A committed one whose time is over
-    has not been wiped yet, and nobody knows how long that takes."""
+def _taken(node_ids: list[int], as_of: datetime) -> tuple[dict[int, list[Span]], dict[int, list[Span]]]:
+    """Living reservations by card, and maintenance windows by node.
+
+    Overdue holds do not count: a sale lets them go first. A committed reservation whose time is over has not been
+    wiped yet, and nobody knows how long that takes.
+    """
     ahead = Q(period__endswith__gt=as_of)
     not_wiped = Q(status=ReservationStatus.COMMITTED)
-    rows = (
+    reservations = (
         Reservation.objects.filter(
             ahead | not_wiped,
-            card_id__in=card_ids,
+            card__node_id__in=node_ids,
             status__in=[ReservationStatus.HELD, ReservationStatus.COMMITTED],
         )
         .exclude(status=ReservationStatus.HELD, hold__release_at__lte=as_of)
-        .values_list("card_id", "period")
+        .order_by()
+        .values_list("card__node_id", "card_id", "period")
     )
-    spans: dict[int, list[Span]] = defaultdict(list)
-    for card_id, period in rows:
+    windows = MaintenanceWindow.objects.filter(
+        node_id__in=node_ids, cancelled_at=None, period__endswith__gt=as_of
+    ).order_by()
+    no_card = Value(None, output_field=BigIntegerField())
+    busy: dict[int, list[Span]] = defaultdict(list)
+    closed: dict[int, list[Span]] = defaultdict(list)
+    rows: Iterable[tuple[int, int | None, Any]] = reservations.union(
+        windows.values_list("node_id", no_card, "period"), all=True
+    )
+    for node_id, card_id, period in rows:
+        if card_id is None:
+            closed[node_id].append((period.lower, period.upper))
+            continue
         upper = FOREVER if period.upper <= as_of else period.upper
-        spans[card_id].append((min(period.lower, as_of) if upper == FOREVER else period.lower, upper))
-    return spans
-
-
-def _windows(node_ids: Iterable[int], as_of: datetime) -> dict[int, list[Span]]:
-    spans: dict[int, list[Span]] = defaultdict(list)
-    rows = MaintenanceWindow.objects.filter(
-        node_id__in=list(node_ids), cancelled_at=None, period__endswith__gt=as_of
-    ).values_list("node_id", "period")
-    for node_id, period in rows:
-        spans[node_id].append((period.lower, period.upper))
-    return spans
+        busy[card_id].append((min(period.lower, as_of) if upper == FOREVER else period.lower, upper))
+    return busy, closed

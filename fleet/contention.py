@@ -58,6 +58,14 @@ class Patience:
         """Takes the limit off, together with the first statement after the last lock: it is not ours to bound."""
         return "SET LOCAL statement_timeout TO DEFAULT; "
 
+    @contextmanager
+    def bounds(self) -> Iterator[None]:
+        """Round a lock that comes before the booking itself. Conflict(busy) ends the caller's transaction."""
+        with busy_on_lock_timeout(), connection.cursor() as cursor:
+            cursor.execute(self.begin())
+            yield
+            cursor.execute(self.end())
+
 
 @contextmanager
 def busy_on_lock_timeout() -> Iterator[None]:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Min, Q, QuerySet
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core import clock
 from core.errors import Conflict
@@ -105,8 +106,11 @@ def room_until(lease: Lease, moment: datetime) -> datetime | None:
     return max(upper, min(found)) if found else None
 
 
-def require_extendable(lease: Lease | None, moment: datetime) -> datetime:
-    """The end of a lease that may be extended now. Raises Conflict: lease_over, not_extendable, too_late_to_extend."""
+def require_extendable(lease: Lease | None, moment: datetime, *, is_joining: bool | None = None) -> datetime:
+    """The end of a lease that may be extended now. Raises Conflict: lease_over, not_extendable, too_late_to_extend.
+
+    `is_joining`: whether a paid extension waits to be joined, where that was read before; else it is asked.
+    """
     if lease is None or lease.status in PREPARATION_STATES:
         raise _not_extendable(_("Access has not opened yet. A lease can be extended once its term runs."))
     over = lease.status in {LeaseStatus.WIPING, *OVER_STATES}
@@ -120,14 +124,18 @@ def require_extendable(lease: Lease | None, moment: datetime) -> datetime:
         )
     if lease.moving_at is not None:
         raise _not_extendable(_("This lease is moving to other cards. It can be extended when that is done."))
-    if next_to_join(lease.pk) is not None:
+    if next_to_join(lease.pk) is not None if is_joining is None else is_joining:
         raise _not_extendable(
             _("Your last extension is being added to the term. Please try again in a minute.")
         )
     if moment > lease.ends_at - timedelta(seconds=settings.EXTEND_LEAD_SECONDS):
         raise Conflict(
             code="too_late_to_extend",
-            message=_("A lease can be extended until %(minutes)s minutes before its end."),
+            message=ngettext_lazy(
+                "A lease can be extended until %(minutes)s minute before its end.",
+                "A lease can be extended until %(minutes)s minutes before its end.",
+                "minutes",
+            ),
             params={"minutes": settings.EXTEND_LEAD_SECONDS // 60},
         )
     return lease.ends_at

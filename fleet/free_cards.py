@@ -14,14 +14,15 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from catalog.stack import driver_suffices
 
+# Parts of statements over cards c of nodes n and reservations r, with lower, upper and moment as parameters.
 # What a card is taken for: a living reservation in the period, or one whose lease is over and not wiped yet.
-_LIVING = "r.status IN ('held', 'committed')"
-_BLOCKS = """(r.period && tstzrange(%(lower)s, %(upper)s, '[)')
+LIVING = "r.status IN ('held', 'committed')"
+BLOCKS = """(r.period && tstzrange(%(lower)s, %(upper)s, '[)')
            OR (r.status = 'committed' AND upper(r.period) <= %(moment)s))"""
 # A booking lets overdue holds go before it places: to its first look they are not there.
-_NOT_OVERDUE = """NOT (r.status = 'held' AND EXISTS (
+NOT_OVERDUE = """NOT (r.status = 'held' AND EXISTS (
                 SELECT FROM fleet_hold h WHERE h.id = r.hold_id AND h.release_at <= %(moment)s))"""
-_FOR_SALE = """c.in_service AND c.healthy AND n.in_service AND n.healthy
+FOR_SALE = """c.in_service AND c.healthy AND n.in_service AND n.healthy
       AND NOT EXISTS (
             SELECT FROM fleet_maintenancewindow w
             WHERE w.node_id = n.id AND w.cancelled_at IS NULL
@@ -30,19 +31,19 @@ _FOR_SALE = """c.in_service AND c.healthy AND n.in_service AND n.healthy
 _BY_NODE = f"""
     SELECT c.node_id, n.driver_version, count(*)
     FROM fleet_card c JOIN fleet_node n ON n.id = c.node_id
-    WHERE n.accelerator_id = %(accelerator)s AND {_FOR_SALE}
-      AND c.id NOT IN (SELECT r.card_id FROM fleet_reservation r WHERE {_LIVING} AND {_BLOCKS} AND {{counts}})
+    WHERE n.accelerator_id = %(accelerator)s AND {FOR_SALE}
+      AND c.id NOT IN (SELECT r.card_id FROM fleet_reservation r WHERE {LIVING} AND {BLOCKS} AND {{counts}})
     GROUP BY c.node_id, n.driver_version
 """  # noqa: S608  # nosec B608 # constants of this module; values are parameters
 _TAKEN_UNTIL = f"""
     SELECT c.node_id, max(upper(r.period))
-    FROM fleet_card c JOIN fleet_reservation r ON r.card_id = c.id AND {_LIVING}
+    FROM fleet_card c JOIN fleet_reservation r ON r.card_id = c.id AND {LIVING}
     WHERE c.node_id = ANY(%(nodes)s) GROUP BY c.node_id
 """  # noqa: S608  # nosec B608 # constants of this module; values are parameters
 _AMONG = f"""
     SELECT c.node_id, c.id FROM fleet_card c JOIN fleet_node n ON n.id = c.node_id
-    WHERE c.id = ANY(%(cards)s) AND {_FOR_SALE}
-      AND NOT EXISTS (SELECT FROM fleet_reservation r WHERE r.card_id = c.id AND {_LIVING} AND {_BLOCKS})
+    WHERE c.id = ANY(%(cards)s) AND {FOR_SALE}
+      AND NOT EXISTS (SELECT FROM fleet_reservation r WHERE r.card_id = c.id AND {LIVING} AND {BLOCKS})
     ORDER BY c.id
 """  # noqa: S608  # nosec B608 # constants of this module; values are parameters
 
@@ -60,7 +61,7 @@ def free_by_node(
     Left out: what is out of service, unhealthy, under maintenance in the period or has too old a driver.
     `overdue_are_free`: holds whose release time has passed do not count.
     """
-    sql = _BY_NODE.format(counts=_NOT_OVERDUE if overdue_are_free else "TRUE")
+    sql = _BY_NODE.format(counts=NOT_OVERDUE if overdue_are_free else "TRUE")
     rows = _rows(sql, period, moment, accelerator=accelerator_id)
     suffices = {driver: driver_suffices(driver, driver_minimum) for driver in {row[1] for row in rows}}
     return {node_id: count for node_id, driver, count in rows if suffices[driver]}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import asyncssh
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core.errors import Refusal
 from core.text import check_storable
@@ -63,7 +64,11 @@ def parse_keys(text: str | list[str], *, field: str = "ssh_keys") -> list[Public
     if not lines:
         raise _rejected(field, _("At least one SSH public key is needed."))
     if len(lines) > MAX_KEYS:
-        raise _rejected(field, _("Up to %(limit)s keys are possible."), limit=MAX_KEYS)
+        raise _rejected(
+            field,
+            ngettext_lazy("Up to %(limit)s key is possible.", "Up to %(limit)s keys are possible.", "limit"),
+            limit=MAX_KEYS,
+        )
     keys: list[PublicKey] = []
     for number, line in lines:
         key = _parse_line(line, number, field)

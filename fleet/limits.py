@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core.errors import Refusal, TooMany
 from fleet.models import Hold
@@ -30,7 +31,11 @@ def check_order_size(*, card_count: int, limits: HoldLimits) -> None:
     if card_count > limits.cards_per_owner:
         raise Refusal(
             code="too_many_cards",
-            message=_("One order can take up to %(limit)s cards."),
+            message=ngettext_lazy(
+                "One order can take up to %(limit)s card.",
+                "One order can take up to %(limit)s cards.",
+                "limit",
+            ),
             field="lots",
             params={"limit": limits.cards_per_owner},
         )

@@ -30,14 +30,19 @@ def _advisory(key: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(key)])
 
 
-def lock_owner_and_prefix(*, owner: str, prefix: str, first: str = "") -> None:
-    """Serialise the counting of holds of one owner, then of one network prefix, until the transaction ends; an empty
-    prefix is not locked. `first` is what is executed before it on the same way to the database, such as a limit of the
-    wait: words of ours, never a value that came from outside."""
+def owner_and_prefix(*, owner: str, prefix: str) -> str:
+    """The words that serialise the counting of holds of one owner, then of one network prefix, until the transaction
+    ends, to be sent in front of the statement that counts; an empty prefix is not locked."""
     keys = [f"fleet.owner:{owner}", *([f"fleet.prefix:{prefix}"] if prefix else [])]
     calls = ", ".join(f"pg_advisory_xact_lock({_number(key)})" for key in keys)
+    return f"SELECT {calls}; "
+
+
+def lock_owner_and_prefix(*, owner: str, prefix: str, first: str = "") -> None:
+    """The same alone. `first` is what is executed before it on the same way to the database, such as a limit of the
+    wait: words of ours, never a value that came from outside."""
     with connection.cursor() as cursor:
-        cursor.execute(f"{first}SELECT {calls}")
+        cursor.execute(first + owner_and_prefix(owner=owner, prefix=prefix))
 
 
 def candidate_cards_for_update(*, accelerator_id: int) -> list[Card]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform
 
 from catalog.models import Lot
@@ -69,6 +70,12 @@ def lease_of_order(order_ref: str) -> Lease | None:
     return Lease.objects.select_related("hold").filter(order_ref=order_ref).first()
 
 
+def leases_of_orders(order_refs: Iterable[str]) -> dict[str, Lease]:
+    """Leases by their order, each with hold and lot. One query."""
+    rows = Lease.objects.select_related("hold__lot").filter(order_ref__in=order_refs)
+    return {lease.order_ref: lease for lease in rows}
+
+
 def export_plan_of(lease: Lease) -> ExportPlan:
     """When the export of a lease must begin, and what that rests on; the published uplink is that of one lot."""
     return export_plan(lease, uplink_gbit_s=lease.hold.lot.uplink_gbit_s)
@@ -77,11 +84,6 @@ def export_plan_of(lease: Lease) -> ExportPlan:
 def last_safe_export_at(lease: Lease) -> datetime | None:
     """end - (declared bytes / declared rate, or half of the published uplink) - verify margin; None: not known."""
     return export_plan_of(lease).last_safe_at
-
-
-def outages_of_lease(lease_id: int) -> list[Outage]:
-    """All times in which a lease missed a card, oldest first; those that go on have no end."""
-    return list(Outage.objects.filter(lease_id=lease_id).select_related("card").order_by("began_at", "pk"))
 
 
 def outages_of_order(order_ref: str) -> list[Outage]:
@@ -149,13 +151,23 @@ class Member:
 
 def members_of(lease: Lease) -> list[Member]:
     """The buyer's keys that open this lease, oldest first; one query."""
+    keys = AccessKey.objects.filter(lease=lease, purpose=AccessKey.Purpose.BUYER, removed_at=None)
+    return members_of_rows(with_last_login(keys).order_by("pk"))
+
+
+def with_last_login(keys: QuerySet[AccessKey, Any]) -> QuerySet[Any, Any]:
+    """Each key with `last_login_at`, by the log of its lease's order."""
     logins = (
-        Event.objects.filter(name="lease.login", order_ref=lease.order_ref)
+        Event.objects.filter(name="lease.login", order_ref=OuterRef("lease__order_ref"))
         .annotate(fingerprint=KeyTextTransform("fingerprint", "payload"))
         .filter(fingerprint=OuterRef("fingerprint"))
         .order_by("-pk")
     )
-    keys = AccessKey.objects.filter(lease=lease, purpose=AccessKey.Purpose.BUYER, removed_at=None)
+    return keys.annotate(last_login_at=Subquery(logins.values("at")[:1]))
+
+
+def members_of_rows(keys: Iterable[Any]) -> list[Member]:
+    """From keys with `last_login_at` that were read before; an instant may still be text."""
     return [
         Member(
             key_id=key.pk,
@@ -164,9 +176,9 @@ def members_of(lease: Lease) -> list[Member]:
             name=key.member,
             comment=key.comment,
             added_at=key.added_at,
-            last_login_at=key.last_login_at,
+            last_login_at=Event._meta.get_field("at").to_python(key.last_login_at),
         )
-        for key in keys.annotate(last_login_at=Subquery(logins.values("at")[:1])).order_by("pk")
+        for key in keys
     ]
 
 
@@ -218,9 +230,27 @@ def is_under_test(lease: Lease) -> bool:
 def access_of_order(order_ref: str) -> Access | None:
     """The login of an order while access is open, else None: before, after and during a suspension alike."""
     lease = lease_of_order(order_ref)
-    if lease is None or lease.ready_at is None or lease.ends_at is None:
+    if lease is None or not is_open(lease, clock.now()):
         return None
-    if not is_open(lease, clock.now()):
+    keys = lease.keys.filter(purpose=AccessKey.Purpose.BUYER, removed_at=None).order_by("pk")
+    return access_of_rows(
+        lease,
+        [
+            AccessCard(
+                node=card.node.name,
+                index=card.index,
+                serial=card.serial,
+                accelerator=card.node.accelerator.name,
+            )
+            for card in cards_of_hold(lease.hold_id)
+        ],
+        keys.values_list("fingerprint", flat=True),
+    )
+
+
+def access_of_rows(lease: Lease, cards: Iterable[AccessCard], fingerprints: Iterable[str]) -> Access | None:
+    """The same from rows that were read before. No query."""
+    if lease.ready_at is None or lease.ends_at is None or not is_open(lease, clock.now()):
         return None
     known = identity()
     return Access(
@@ -229,20 +259,8 @@ def access_of_order(order_ref: str) -> Access | None:
         user=lease.username,
         host_key_fingerprint=known.fingerprint,
         known_hosts_line=known.known_hosts_line,
-        cards=tuple(
-            AccessCard(
-                node=card.node.name,
-                index=card.index,
-                serial=card.serial,
-                accelerator=card.node.accelerator.name,
-            )
-            for card in cards_of_hold(lease.hold_id)
-        ),
-        key_fingerprints=tuple(
-            lease.keys.filter(purpose=AccessKey.Purpose.BUYER, removed_at=None)
-            .order_by("pk")
-            .values_list("fingerprint", flat=True)
-        ),
+        cards=tuple(cards),
+        key_fingerprints=tuple(fingerprints),
         starts_at=lease.ready_at,
         ends_at=lease.ends_at,
     )

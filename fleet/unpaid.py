@@ -31,11 +31,16 @@ class Unpaid:
     ref_is_known: bool
 
 
-def read_unpaid(*, owner: str, prefix: str, accelerator_id: int, ref: str, moment: datetime) -> Unpaid:
-    """Counted at `moment`; `prefix_cards` are those of the accelerator. An overdue hold counts for nobody."""
+def read_unpaid(
+    *, owner: str, prefix: str, accelerator_id: int, ref: str, moment: datetime, first: str = ""
+) -> Unpaid:
+    """Counted at `moment`; `prefix_cards` are those of the accelerator. An overdue hold counts for nobody.
+
+    `first` are statements that are sent with it; it sees what was there when the last of them was done.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            _READ,
+            first + _READ,
             {
                 "owner": owner,
                 "prefix": prefix,
@@ -44,6 +49,8 @@ def read_unpaid(*, owner: str, prefix: str, accelerator_id: int, ref: str, momen
                 "moment": moment,
             },
         )
+        while cursor.nextset():
+            pass
         row = cursor.fetchone()
     return Unpaid(
         owner_orders=row[0],

@@ -1,14 +1,19 @@
 """Every lock of this app, by name. Order across apps: quote, order, then billing, then fleet (docs/locking.md)."""
 
+import hashlib
+
 from django.db import connection
 
 from catalog.models import Accelerator, Image, Lot
 from core.locks import mark
 from core.rows import Columns
+from fleet.contention import Patience, busy_on_lock_timeout
 from orders.models import Order, Quote
 
 _QUOTE, _LOT = Columns(Quote, "q"), Columns(Lot, "l")
-_ACCELERATOR, _IMAGE = Columns(Accelerator, "a"), Columns(Image, "i")
+# The sources of a specification are long and no part of an order.
+_ACCELERATOR = Columns(Accelerator, "a", without=("cores", "conflict", "sources", "card_hour_amount"))
+_IMAGE = Columns(Image, "i")
 # As SQL: it runs in every checkout, and the ORM takes longer to write it than the database to answer.
 _QUOTE_FOR_UPDATE = f"""
     SELECT {_QUOTE.sql}, {_LOT.sql}, {_ACCELERATOR.sql}, {_IMAGE.sql} FROM orders_quote q
@@ -18,10 +23,15 @@ _QUOTE_FOR_UPDATE = f"""
 """  # noqa: S608  # nosec B608 # our own names; values are parameters
 
 
-def quote_for_update(public_id: str) -> Quote | None:
-    """One quote with lot, accelerator and image."""
-    with connection.cursor() as cursor:
-        cursor.execute(_QUOTE_FOR_UPDATE, [public_id])
+def quote_for_update(public_id: str, *, patience: Patience | None = None) -> Quote | None:
+    """One quote with lot, accelerator and image. With `patience` Conflict(busy) where it takes longer."""
+    sql = _QUOTE_FOR_UPDATE
+    if patience is not None:
+        sql = f"{patience.begin()}{sql}; {patience.end()}"
+    with busy_on_lock_timeout(), connection.cursor() as cursor:
+        cursor.execute(sql, [public_id])
+        if patience is not None:
+            cursor.nextset()
         values = cursor.fetchone()
     if values is None:
         return None
@@ -41,3 +51,19 @@ def order_for_update(public_id: str) -> Order | None:
         .first()
     )
     return mark(order) if order is not None else None
+
+
+def lock_search_prefix(prefix: str) -> None:
+    """Serialise the counting of searches from one network until the transaction ends (advisory)."""
+    _lock_word(f"orders.search.prefix:{prefix}")
+
+
+def lock_search_address(address: str) -> None:
+    """Serialise the answers to one address: of two at once, one mail goes out (advisory)."""
+    _lock_word(f"orders.search.address:{address}")
+
+
+def _lock_word(word: str) -> None:
+    digest = hashlib.sha256(word.encode()).digest()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])

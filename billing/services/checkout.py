@@ -14,6 +14,7 @@ from billing.offers import CryptoOffer, chosen_offer, is_offered, networks
 from billing.services.want_card_session import SHORTEST, add_session
 from core.errors import Invalid, Unavailable
 from core.rows import insert
+from fleet.contention import Patience
 from fleet.limits import HoldLimits
 from orders.lifecycle import OrderStatus
 from orders.models import Order
@@ -66,9 +67,10 @@ def checkout(request: CheckoutRequest) -> Order:
     A repeat for the same quote raises QuoteAccepted with the order that is there.
     """
     with transaction.atomic():
+        patience = Patience()
         if request.replaces is not None:
-            _cancel_replaced(request.replaces, owner=request.place.owner)
-        order = place(request.place, hold_for=hold_for(request.pay_with))
+            _cancel_replaced(request.replaces, owner=request.place.owner, patience=patience)
+        order = place(request.place, hold_for=hold_for(request.pay_with), patience=patience)
         open_payment(order, request.pay_with)
     return order
 
@@ -150,9 +152,10 @@ def _open_payment(order: Order, offer: CryptoOffer) -> PaymentRequest:
     return payment
 
 
-def _cancel_replaced(order_id: str, *, owner: str) -> None:
+def _cancel_replaced(order_id: str, *, owner: str, patience: Patience) -> None:
     """The buyer's own order that he changes: cancelled and its cards let go first, if no money was seen for it."""
-    found = locks.payment_for_update(order_id)
+    with patience.bounds():
+        found = locks.payment_for_update(order_id)
     if found is None:
         return
     order, view = found

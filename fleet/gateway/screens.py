@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
+from core.formats import NO_BREAK, duration_text
 from fleet.gateway.logins import CardView, Login
 
 _UUID_SPACE = uuid.UUID("6f0c2f1e-41c5-4d0e-9a44-6c6f7d6e5b01")
@@ -52,29 +54,32 @@ def utc(moment: datetime) -> str:
 
 
 def remaining(delta: timedelta) -> str:
-    minutes = max(0, int(delta.total_seconds() // 60))
-    days, rest = divmod(minutes, 24 * 60)
-    hours, minutes = divmod(rest, 60)
-    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
-    while len(parts) > 1 and parts[0][0] == 0:
-        parts.pop(0)
-    return " ".join(f"{number} {unit}" for number, unit in parts)
+    """As pages say it, to the minute, with the plain spaces of a terminal."""
+    return duration_text(int(delta.total_seconds() // 60) * 60).replace(NO_BREAK, " ")
 
 
 def lease(login: Login, now: datetime) -> str:
     rows = [
-        (_("lease"), login.username),
-        (_("environment"), login.image),
-        (_("cards"), str(len(login.cards))),
+        (pgettext("about a lease", "lease"), login.username),
+        (pgettext("about a lease", "environment"), login.image),
+        (pgettext("about a lease", "cards"), str(len(login.cards))),
     ]
-    rows += [(_("card"), f"{c.node}/{c.index}  {c.model}  {c.serial}") for c in login.cards]
+    rows += [
+        (pgettext("about a lease", "card"), f"{c.node}/{c.index}  {c.model}  {c.serial}") for c in login.cards
+    ]
     if login.ends_at is not None:
-        rows += [(_("ends"), utc(login.ends_at)), (_("left"), remaining(login.ends_at - now))]
+        rows += [
+            (pgettext("about a lease", "ends"), utc(login.ends_at)),
+            (pgettext("about a lease", "left"), remaining(login.ends_at - now)),
+        ]
     if login.cards and login.cards[0].memory_gb is not None:
         # The same memory stands in GB on the order and in MiB in nvidia-smi; here both meet.
         memory = {"gb": login.cards[0].memory_gb, "mib": _memory(login.cards[0])}
         rows.append(
-            (_("memory"), _("%(gb)s GB a card of 10^9 bytes each, as sold; %(mib)s in nvidia-smi") % memory)
+            (
+                pgettext("about a lease", "memory"),
+                _("%(gb)s GB a card of 10^9 bytes each, as sold; %(mib)s in nvidia-smi") % memory,
+            )
         )
     width = max(len(name) for name, _value in rows) + 2
     return mark() + "".join(f"{name:<{width}}{value}\n" for name, value in rows)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from catalog.models import Accelerator
 from catalog.stack import parse_version
@@ -85,7 +86,9 @@ def _check(*, name: str, driver_version: str, serials: Sequence[str]) -> None:
     if not 1 <= len(serials) <= MAX_CARDS:
         raise Invalid(
             code="card_count",
-            message=_("A node has from 1 to %(maximum)s cards."),
+            message=ngettext_lazy(
+                "A node has from 1 to %(maximum)s card.", "A node has from 1 to %(maximum)s cards.", "maximum"
+            ),
             field="serials",
             params={"maximum": MAX_CARDS},
         )

@@ -52,7 +52,7 @@ def _another_has_room(lease: Lease) -> bool:
         ),
         driver_minimum=lease.hold.driver_minimum,
         moment=clock.now(),
-        overdue_are_free=False,
+        overdue_are_free=True,
     )
     untried = {node: count for node, count in free.items() if node not in {row.card.node_id for row in rows}}
     lot_cards, lots = lease.hold.lot.cards, lease.hold.lots

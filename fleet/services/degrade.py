@@ -109,7 +109,8 @@ def _judge_cards(lease: Lease, findings: Sequence[Finding], *, since: datetime |
         if card_id not in affected or affected[card_id].cause != row.cause
     ]
     end_outages(lease, at=moment, card_ids=back)
-    _on_sale(card_id for card_id in back if open_now[card_id].cause == Outage.Cause.CARD)
+    # A card whose node went away, or of which nobody knows, was not found sound: only its outage is another one now.
+    _on_sale(card_id for card_id in back if card_id not in affected)
     still = [card_id for card_id in open_now if card_id not in back]
     new = [
         finding

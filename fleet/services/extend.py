@@ -40,17 +40,18 @@ class ExtensionRequest:
     limits: HoldLimits
 
 
-def hold_extension(request: ExtensionRequest) -> Hold:
+def hold_extension(request: ExtensionRequest, *, patience: Patience | None = None) -> Hold:
     """Hold the cards of an open lease for a further term, in the caller's transaction.
 
     Locks, in this order: owner, prefix, lease, its cards by key; overdue holds of others there are let go. Raises
     Conflict: lease_over, not_extendable, too_late_to_extend, no_capacity over a follower or a maintenance window,
     busy; TooMany(too_many_holds). The hold ends with the old end at the latest. The share of a prefix is not asked
-    for: each extension stands on a lease that is paid, so nobody empties the shop with them.
+    for: each extension stands on a lease that is paid, so nobody empties the shop with them. `patience` is that of a
+    caller who has waited before.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("A hold is part of the transaction that places the order.")
-    patience = Patience()
+    patience = patience or Patience()
     with busy_on_lock_timeout(), transaction.atomic():
         locks.lock_owner_and_prefix(owner=request.owner, prefix=request.prefix, first=patience.begin())
         moment = clock.now()
@@ -89,7 +90,7 @@ def _hold(
             code="no_capacity",
             message=_("These cards are promised to somebody else from %(time)s on."),
             field="days",
-            params={"time": instant_text(room)},
+            params={"time": instant_text(room, style="sentence")},
         )
     expires_at = min(moment + request.hold_for, ends_at)
     hold = mark(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core import audit, clock
 from core.errors import Conflict, Forbidden, Invalid
@@ -109,7 +110,11 @@ def check_fault(request: FaultRequest) -> None:
     ):
         raise Invalid(
             code="seconds_out_of_range",
-            message=_("A delay lasts more than 0 and at most %(most)s seconds."),
+            message=ngettext_lazy(
+                "A delay lasts more than 0 and at most %(most)s second.",
+                "A delay lasts more than 0 and at most %(most)s seconds.",
+                "most",
+            ),
             params={"most": int(LONGEST_DELAY_SECONDS)},
             field="seconds",
         )

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 
 from catalog.models import Lot
 from catalog.stack import driver_suffices
 from core import clock
 from core.locks import mark
 from core.rows import insert
+from core.savepoint import savepoint
 from fleet import limits, locks, placement
 from fleet.contention import Patience, busy, busy_on_lock_timeout, no_capacity
 from fleet.free_cards import free_among, free_by_node, taken_until
@@ -45,18 +46,18 @@ class _Lost(Exception):
     """A rival was quicker: the savepoint goes back and with it the locks on these cards."""
 
 
-def hold(request: HoldRequest) -> Hold:
+def hold(request: HoldRequest, *, patience: Patience | None = None) -> Hold:
     """Hold real cards; must run inside the caller's transaction.
 
     Locks, in this order: owner, prefix, an earlier hold of the same order, the cards of the chosen nodes by key; after
     QUICK_ATTEMPTS lost races all candidate cards. Overdue holds of others on these cards are let go on the way. Raises
     Conflict(no_capacity), Conflict(busy) after LOCK_TIMEOUT_SECONDS in all, TooMany(too_many_holds). A refusal leaves
-    the caller's transaction usable. `ref` may have had a hold that was released; it then names the new one. Not
-    repeatable while a hold of this `ref` stands.
+    the caller's transaction usable. `patience` is that of a caller who has waited before. `ref` may have had a hold
+    that was released; it then names the new one. Not repeatable while a hold of this `ref` stands.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("A hold is part of the transaction that places the order.")
-    patience = Patience()
+    patience = patience or Patience()
     for _attempt in range(QUICK_ATTEMPTS):
         try:
             return _in_savepoint(request, patience, all_cards=False)
@@ -66,15 +67,16 @@ def hold(request: HoldRequest) -> Hold:
 
 
 def _in_savepoint(request: HoldRequest, patience: Patience, *, all_cards: bool) -> Hold:
-    with busy_on_lock_timeout(), transaction.atomic():
-        locks.lock_owner_and_prefix(owner=request.owner, prefix=request.prefix, first=patience.begin())
-        return _Attempt(request, patience, all_cards=all_cards).run()
+    limit = patience.begin()
+    lock = locks.owner_and_prefix(owner=request.owner, prefix=request.prefix)
+    with busy_on_lock_timeout(), savepoint("booking") as begin:
+        return _Attempt(request, patience, all_cards=all_cards, first=begin + limit + lock).run()
 
 
 class _Attempt:
     """One look, lock, second look and insert, under the locks on owner and prefix."""
 
-    def __init__(self, request: HoldRequest, patience: Patience, *, all_cards: bool) -> None:
+    def __init__(self, request: HoldRequest, patience: Patience, *, all_cards: bool, first: str) -> None:
         self._request = request
         self._patience = patience
         self._all_cards = all_cards
@@ -94,6 +96,7 @@ class _Attempt:
             accelerator_id=request.lot.accelerator_id,
             ref=request.ref,
             moment=self._moment,
+            first=first,
         )
 
     def run(self) -> Hold:

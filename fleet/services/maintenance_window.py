@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core import audit, clock
 from core.errors import Conflict, Invalid
@@ -15,6 +16,7 @@ from fleet import locks
 from fleet.contention import busy_on_lock_timeout
 from fleet.lifecycle import ReservationStatus
 from fleet.models import MaintenanceWindow, Node, Reservation
+from fleet.services.release import release_locked
 
 # A mistyped year must not take a node off sale for good.
 LONGEST = timedelta(days=90)
@@ -27,15 +29,22 @@ def add_window(
 ) -> MaintenanceWindow:
     """A window on a node. Locks the node, then its cards in key order, so that no booking can slip in.
 
-    Raises Invalid naming from_at or to_at, Conflict(window_occupied) naming the orders that stand in it,
-    Conflict(busy). Not repeatable: a second window may overlap the first.
+    Lets overdue holds on these cards go, as a sale would. Raises Invalid naming from_at or to_at,
+    Conflict(window_occupied) naming the orders that stand in it, Conflict(busy), Conflict(already_done) for the second
+    click: the same time again. Another window may overlap it.
     """
     _check(from_at, to_at)
     with busy_on_lock_timeout(), transaction.atomic():
         limit_lock_wait()
         node = locks.node_for_update(node_id)
-        locks.cards_for_update(node.cards.values_list("pk", flat=True))
+        cards = locks.cards_for_update(node.cards.values_list("pk", flat=True))
         period = DateTimeTZRange(from_at, to_at, "[)")
+        if MaintenanceWindow.objects.filter(node=node, period=period, cancelled_at=None).exists():
+            raise Conflict(code="already_done", message=_("This is already done."))
+        # Money may still arrive for one that merely does not count: it must not become a lease in the window.
+        card_ids = [card.pk for card in cards]
+        for overdue in locks.overdue_holds_for_update(card_ids=card_ids, moment=clock.now()):
+            release_locked(overdue)
         _check_empty(node, period)
         window = MaintenanceWindow.objects.create(
             node=node,
@@ -81,20 +90,23 @@ def _check(from_at: datetime, to_at: datetime) -> None:
     if not from_at < to_at <= from_at + LONGEST:
         raise Invalid(
             code="invalid_period",
-            message=_("A window ends after it begins and lasts at most %(days)s days."),
+            message=ngettext_lazy(
+                "A window ends after it begins and lasts at most %(days)s day.",
+                "A window ends after it begins and lasts at most %(days)s days.",
+                "days",
+            ),
             field="to_at",
             params={"days": LONGEST.days},
         )
 
 
 def _check_empty(node: Node, period: DateTimeTZRange) -> None:
-    """Overdue holds do not stand in the way: a sale would let them go too, and they are let go before any lease."""
+    """No reservation stands in it, and no card waits for its wipe."""
     moment = clock.now()
     living = Q(period__overlap=period, status__in=[ReservationStatus.HELD, ReservationStatus.COMMITTED])
     not_wiped = Q(status=ReservationStatus.COMMITTED, period__endswith__lte=moment)
     found = (
         Reservation.objects.filter(living | not_wiped, card__node=node)
-        .exclude(status=ReservationStatus.HELD, hold__release_at__lte=moment)
         .order_by("hold_id")
         .values_list("hold__ref", flat=True)
         .distinct()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core import clock, events, outbox
 from core.errors import Conflict, NotFound, Refusal, TooMany
@@ -103,7 +104,12 @@ def _insert(
                 _("The key %(fingerprint)s is on this lease already."), fingerprint=key.fingerprint
             )
     if _buyers_keys(lease).count() - leaving + len(keys) > MAX_KEYS_PER_LEASE:
-        raise _rejected(_("Up to %(limit)s keys can open one lease."), limit=MAX_KEYS_PER_LEASE)
+        raise _rejected(
+            ngettext_lazy(
+                "Up to %(limit)s key can open one lease.", "Up to %(limit)s keys can open one lease.", "limit"
+            ),
+            limit=MAX_KEYS_PER_LEASE,
+        )
     moment = clock.now()
     _check_rate(lease, len(keys), moment)
     rows = [

@@ -16,6 +16,7 @@ from fleet.contention import busy_on_lock_timeout, no_capacity
 from fleet.lifecycle import LEASE, PREPARATION_STATES, LeaseStatus, ReservationStatus
 from fleet.models import Card, Lease, Reservation
 from fleet.services.extend import move_extension_holds
+from fleet.services.release import release_locked
 from fleet.services.teardown import has_left_cards
 
 
@@ -53,12 +54,17 @@ def take_other_cards(*, lease_id: int, actor: str, reason: str = "") -> Lease:
 def move_to_other_cards(
     lease: Lease, *, candidates: list[Card], why: str, untried_nodes_only: bool = False
 ) -> bool:
-    """The same for a locked lease and locked candidate cards; False, with nothing changed, where nothing fits.
+    """The same for a locked lease and locked candidate cards; False, and the lease as it was, where nothing fits.
 
-    Nodes that this lease never had come first, then any; cards of its own that are sound are kept only where the
-    lease cannot be placed without them. Extensions that are not joined yet come along, or it does not move. Locks
+    Overdue holds of others on these cards are let go first, as a booking does: the sweep may wait for a chain. Nodes
+    that this lease never had come first, then any; cards of its own that are sound are kept only where the lease
+    cannot be placed without them. Extensions that are not joined yet come along, or it does not move. Locks
     reservations. `why` is preparation, mismatch, staff or repair.
     """
+    card_ids = [card.pk for card in candidates]
+    for overdue in locks.overdue_holds_for_update(card_ids=card_ids, moment=clock.now()):
+        if overdue.extends_id != lease.pk:
+            release_locked(overdue)
     own = {row.card_id: row for row in locks.reservations_for_update(lease.hold) if row.left_at is None}
     period = _rest_of(list(own.values()))
     chosen = _choose(lease, set(own), period, candidates, untried_nodes_only=untried_nodes_only)

@@ -13,7 +13,7 @@ from catalog.stack import driver_needed
 from catalog.tax import BillTo
 from core import clock
 from core.errors import Conflict, Invalid, NotFound, Refusal
-from core.rows import insert
+from fleet.contention import Patience
 from fleet.keys import PublicKey
 from fleet.limits import HoldLimits
 from fleet.periods import DAY_SECONDS
@@ -22,7 +22,6 @@ from orders import locks
 from orders.contact import Contact
 from orders.lifecycle import ORDER, QUOTE, QuoteStatus
 from orders.models import Order, Quote
-from orders.services import notify
 from orders.starts import check_start
 
 
@@ -59,15 +58,17 @@ class QuoteAccepted(Conflict):
         self.order = order
 
 
-def place(request: PlaceRequest, *, hold_for: timedelta) -> Order:
+def place(request: PlaceRequest, *, hold_for: timedelta, patience: Patience | None = None) -> Order:
     """Place the order and hold its cards for `hold_for` from this moment. Locks the quote, then what fleet.hold locks.
 
     Raises NotFound, QuoteAccepted, Refusal(quote_expired, not_on_sale, bill_to_mismatch, start_not_offered),
     Invalid(terms_not_accepted) and what fleet.hold raises. One quote makes one order, whoever asks how often.
+    `patience` is that of a caller who has waited before; who waits for another click on the quote is busy as well.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("An order is placed in the transaction of the checkout.")
-    quote = locks.quote_for_update(request.quote_id)
+    patience = patience or Patience()
+    quote = locks.quote_for_update(request.quote_id, patience=patience)
     if quote is None:
         raise NotFound(code="not_found", message=_("There is no such quote."), field="quote")
     _check(quote, request)
@@ -101,12 +102,11 @@ def place(request: PlaceRequest, *, hold_for: timedelta) -> Order:
             expires_at=hold_expires_at,
             driver_minimum=driver_needed(quote.image, quote.lot.accelerator),
             limits=request.limits,
-        )
+        ),
+        patience=patience,
     )
-    insert(order)
-    QUOTE.advance(quote, QuoteStatus.ACCEPTED, order_ref=order.public_id)
+    QUOTE.advance(quote, QuoteStatus.ACCEPTED, order_ref=order.public_id, new=(order,))
     ORDER.begin(order, order_ref=order.public_id, name="order.placed")
-    notify.placed(order)
     return order
 
 

@@ -4,6 +4,7 @@ counts."""
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from billing.models import PaymentView
 from billing.selectors import payment_state
 from core import clock, outbox
 from core.errors import Conflict
+from core.locks import mark
 from core.models import Decision
+from fleet import locks as locks_of_fleet
 from fleet.models import Hold, Lease
 from fleet.services.sweep import release_overdue_holds
 from orders.models import Order
@@ -147,3 +150,27 @@ def test_c15_check_release_and_rival_at_once_end_in_one_of_two_ways(order: Order
         # Never silent: another lot is looked for, and staff and buyer know.
         assert Decision.objects.filter(order_ref=order.public_id, kind="order_no_capacity").exists()
     money.check_books()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_c15_control_without_the_lock_on_the_hold_the_paid_order_takes_cards_that_were_sold(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the hold and the lease, release and rival commit: one lot, two buyers."""
+    chain = paid_on_time(order)
+
+    def read_and_be_late(ref: str) -> Hold | None:
+        hold = Hold.objects.filter(ref=ref).first()
+        in_another_worker(lambda: (release_overdue_holds(), scenario.order()))
+        return mark(hold) if hold is not None else None
+
+    late_locks = SimpleNamespace(**vars(locks_of_fleet) | {"hold_for_update": read_and_be_late})
+    monkeypatch.setattr("fleet.services.commit.locks", late_locks)
+    with at(Hold.objects.get(ref=order.public_id).release_at + timedelta(seconds=1)):
+        chain.advance(to=clock.now(), blocks=3)
+        chain.look(order.payment)
+        outbox.drain()
+    order.refresh_from_db()
+    rival = Order.objects.exclude(pk=order.pk).get()
+    assert Hold.objects.get(ref=rival.public_id).is_open
+    assert (order.status, Lease.objects.filter(order_ref=order.public_id).exists()) == ("paid", True)

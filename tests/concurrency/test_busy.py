@@ -20,11 +20,12 @@ from fleet.models import Card, Hold, Node, Reservation
 from fleet.services import hold as hold_module
 from fleet.services.extend import ExtensionRequest, hold_extension
 from fleet.services.hold import hold
+from orders.locks import order_for_update
 from orders.models import Order
 from tests import races, scenario
 from tests.factories.fleet import NO_LIMITS, TERM_SECONDS, hold_request, make_hold, make_lot
 from tests.fleet.open_leases import open_lease
-from tests.terms import take_logins_for_good
+from tests.terms import extension, take_logins_for_good
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -263,6 +264,42 @@ def _take(node_id: int) -> None:
         Node.objects.exclude(pk=node_id).update(in_service=False)
         hold(hold_request(lot))
         Node.objects.update(in_service=True)
+
+
+def test_clicks_on_one_quote_wait_together_and_not_one_after_the_other() -> None:
+    scenario.open_shop()
+    quote = scenario.quote()
+
+    def click(_number: int) -> tuple[str, float]:
+        begin = time.monotonic()
+        with pytest.raises(Conflict) as caught:
+            scenario.order(quote, owner="web:same")
+        return caught.value.code, time.monotonic() - begin
+
+    cards = cards_of(Node.objects.get(name="b200-n00"))
+    with races.own_connections(), held_by_another(lambda: locks.cards_for_update(cards)):
+        answers = races.at_once(4, click)
+    assert {code for code, _seconds in answers} == {"busy"}
+    assert max(seconds for _code, seconds in answers) < LIMIT_SECONDS + SLACK_SECONDS
+    assert scenario.order(quote).status == "awaiting_payment"
+
+
+def test_an_order_that_is_changed_or_extended_is_part_of_the_wait(settings: Settings) -> None:
+    settings.LOCK_TIMEOUT_SECONDS = 0.2
+    scenario.open_shop()
+    order, quote = scenario.order(), scenario.quote()
+    acts: list[Callable[[], Any]] = [
+        lambda: scenario.order(quote, owner=order.owner, replaces=order.public_id),
+        lambda: extension(order),
+    ]
+    for act in acts:
+        with held_by_another(lambda: order_for_update(order.public_id)), pytest.raises(Conflict) as caught:
+            act()
+        assert caught.value.code == "busy"
+    assert Order.objects.count() == 1
+    changed = scenario.order(quote, owner=order.owner, replaces=order.public_id)
+    order.refresh_from_db()
+    assert (order.status, changed.status) == ("cancelled", "awaiting_payment")
 
 
 def test_the_limit_as_delivered(settings: Settings) -> None:

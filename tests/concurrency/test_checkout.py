@@ -148,7 +148,7 @@ def test_s49_control_without_the_quote_lock_the_constraint_is_the_last_word(
     quote = scenario.quote()
     barrier = Barrier(2)
 
-    def unlocked(public_id: str) -> Any:
+    def unlocked(public_id: str, **_patience: Any) -> Any:
         row = Quote.objects.select_related("lot__accelerator", "image").get(public_id=public_id)
         barrier.wait(timeout=30)
         return mark(row)

@@ -251,24 +251,40 @@ def test_control_without_the_lock_on_the_order_clicks_are_turned_away(
     assert max(answers.values()) < CLICKS or set(answers) != {order.extensions.get().public_id}
 
 
+def presses(act: Callable[[], object]) -> Counter[str]:
+    """What many who press the same button at the same moment hear."""
+
+    def press(_number: int) -> str:
+        try:
+            act()
+        except Refusal as refusal:
+            return refusal.code
+        return "done"
+
+    return Counter(races.at_once(CLICKS, press))
+
+
+def ended(order: Order) -> Callable[[], object]:
+    return lambda: end_early(order_ref=order.public_id, actor="buyer")
+
+
 def test_s49_many_early_ends_and_refunds_at_once_act_once(provider: FaultyProvider) -> None:
-    order = active_order()
-
-    def end(_number: int) -> str:
-        try:
-            end_early(order_ref=order.public_id, actor="buyer")
-        except Refusal as refusal:
-            return refusal.code
-        return "done"
-
-    assert Counter(races.at_once(CLICKS, end)) == {"done": 1, "already_done": CLICKS - 1}
+    assert presses(ended(active_order())) == {"done": 1, "already_done": CLICKS - 1}
     late, _lease = late_order(provider)
+    assert presses(given_up(late)) == {"done": 1, "already_done": CLICKS - 1}
 
-    def give_up(_number: int) -> str:
-        try:
-            given_up(late)()
-        except Refusal as refusal:
-            return refusal.code
-        return "done"
 
-    assert Counter(races.at_once(CLICKS, give_up)) == {"done": 1, "already_done": CLICKS - 1}
+def test_control_without_the_lock_early_ends_and_refunds_act_more_than_once(
+    provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, (late, _lease) = active_order(), late_order(provider)
+    for act in (ended(order), given_up(late)):
+        everybody_has_read = threading.Barrier(CLICKS, timeout=30)
+
+        def unlocked(order_ref: str, wait: threading.Barrier = everybody_has_read) -> Lease | None:
+            lease = Lease.objects.select_related("hold").filter(order_ref=order_ref).first()
+            wait.wait()
+            return mark(lease) if lease is not None else None
+
+        monkeypatch.setattr(fleet_locks, "lease_of_order_for_update", unlocked)
+        assert presses(act)["done"] > 1

@@ -74,9 +74,9 @@ def test_what_is_missing_is_said(row: Lease, uplink: int | None, missing: Missin
 def test_a_moment_in_the_past_is_said_plainly() -> None:
     plan = export_plan(lease(1200 * GB, 250 * MB), uplink_gbit_s=None)
     before, after = (export_sentences(plan, END - timedelta(hours=left)) for left in (3, 1))
-    assert before[0] == "Start your export by 8 Dec 2026, 13:08 UTC at the latest."
+    assert before[0] == "Start your export by 8 Dec 2026 at 13:08 UTC at the latest."
     assert after[0].startswith(
-        "The last safe start of your export was 8 Dec 2026, 13:08 UTC: 1,200 GB may no longer get out in time."
+        "The last safe start of your export was 8 Dec 2026 at 13:08 UTC: 1,200 GB may no longer get out in time."
     )
     assert before[1:] == after[1:]
     assert "1,200 GB at 250 MB/s take 1\u00a0h 20\u00a0min; 30\u00a0min more are kept" in before[1]

@@ -139,6 +139,23 @@ def test_a_node_that_comes_back_without_a_card_goes_on_as_a_card() -> None:
     assert reload(lease).status == "ready"
 
 
+def test_a_card_that_nobody_sees_any_more_is_not_sound_for_that() -> None:
+    """Its node goes away: another outage, the same card. It is sold again when a look finds it sound."""
+    lease = open_lease(nodes=(2,))
+    row = drop_card(lease)
+    struck = Card.objects.filter(serial=serials(lease)[0], healthy=False)
+    watch_health()
+    away = fault(Kind.NODE_AWAY, node_name=next(iter(nodes(lease))))
+    watch_health()
+    assert struck.exists()
+    assert decisions("card_unsound")
+    mend(row)
+    mend(away)
+    watch_health()
+    assert not struck.exists()
+    assert not decisions("card_unsound")
+
+
 def test_a_second_card_is_a_second_outage_and_no_second_event() -> None:
     lease = open_lease()
     first = drop_card(lease, 0)
@@ -311,7 +328,7 @@ def test_the_buyer_is_told_once_of_each(wait: Wait) -> None:
         outbox.drain()
         clock.skip(timedelta(minutes=2))
     mails = OutgoingMail.objects.filter(order_ref=order.public_id)
-    told = mails.filter(subject__contains="a card has a problem")
+    told = mails.filter(subject__contains="A card has a problem")
     assert told.count() == 2
     first = told.first()
     assert first is not None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.db.models.expressions import RawSQL
 
 from catalog.models import Lot
 from core import clock
@@ -15,6 +16,7 @@ from core.errors import Conflict, Refusal
 from fleet.limits import HoldLimits
 from fleet.models import Card, Hold, MaintenanceWindow, Node, Reservation
 from fleet.selectors import free_lots
+from fleet.services import hold as hold_module
 from fleet.services.hold import HoldRequest, hold
 from fleet.services.move_release import move_release
 from fleet.services.release import release
@@ -127,6 +129,23 @@ def test_a_refusal_leaves_the_callers_transaction_usable() -> None:
             hold(hold_request(lot))
         Node.objects.update(note="still writing")
     assert Node.objects.get().note == "still writing"
+
+
+def test_so_does_a_write_that_the_database_breaks_off(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """The ORM takes the whole transaction for broken then; the booking has gone back to where it began."""
+    settings.LOCK_TIMEOUT_SECONDS = 0.3
+    lot = make_lot()
+    overdue = make_hold(lot)
+    clock.skip(timedelta(hours=4))
+    endless = RawSQL("(SELECT pg_sleep(30))::text", [])
+    monkeypatch.setattr(hold_module, "release_locked", lambda _hold: Node.objects.update(note=endless))
+    with transaction.atomic():
+        with pytest.raises(Conflict) as caught:
+            hold(hold_request(lot))
+        assert caught.value.code == "busy"
+        Node.objects.update(note="still writing")
+    assert Node.objects.get().note == "still writing"
+    assert list(Hold.objects.filter(released_at=None)) == [overdue]
 
 
 # Not for sale ----------------------------------------------------------------------------------------

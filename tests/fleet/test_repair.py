@@ -147,6 +147,19 @@ def test_without_other_cards_it_stays_as_it_is() -> None:
     assert Outage.objects.filter(cause="moving").count() == 0
 
 
+def test_a_hold_that_nobody_paid_in_time_does_not_stand_in_its_way() -> None:
+    """The sweep lets it go when the chains were read; a buyer with a broken card does not wait for that."""
+    lease = degraded(nodes=(2, 2))
+    before, overdue = nodes(lease), make_hold(lease.hold.lot)
+    with pytest.raises(Conflict, match="no_capacity"):
+        move_degraded(order_ref=lease.order_ref, actor="buyer")
+    clock.skip(timedelta(hours=4))
+    move_degraded(order_ref=lease.order_ref, actor="buyer")
+    assert nodes(lease).isdisjoint(before)
+    overdue.refresh_from_db()
+    assert overdue.released_at is not None
+
+
 def test_a_node_that_is_away_is_no_target_and_can_be_left(wait: Wait) -> None:
     lease = open_lease(nodes=(2, 2))
     away = next(iter(nodes(lease)))
