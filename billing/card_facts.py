@@ -1,6 +1,6 @@
 """What was paid by bank card, from what the processor last said of each session, refund and dispute."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -32,8 +32,13 @@ class CardMoney:
 
 def card_money(payment: PaymentRequest) -> CardMoney:
     """The card part of a payment. Two queries."""
-    facts = list(newest(payment))
-    sessions = list(CardSession.objects.filter(payment=payment))
+    return money_of_rows(payment, list(newest(payment)), list(CardSession.objects.filter(payment=payment)))
+
+
+def money_of_rows(
+    payment: PaymentRequest, facts: Sequence[CardFact], sessions: Sequence[CardSession]
+) -> CardMoney:
+    """The same from rows that were read before: of `facts` the last word on each reference. No query."""
     paid = [fact for fact in facts if is_paid(fact)]
     return CardMoney(
         amount_minor=card_amounts.to_minor(payment.amount, payment.currency),

@@ -1,14 +1,15 @@
 """Reads of bank-card payments for pages: what a buyer can do now, and what was paid."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
 from billing import card_amounts, card_offer
-from billing.card_facts import card_money
+from billing.card_facts import money_of_rows
 from billing.lifecycle import PaymentStatus
-from billing.models import CardSession, PaymentRequest
+from billing.models import CardFact, CardSession, PaymentRequest, PaymentView
 from billing.selectors import status_by_clock
 from billing.services.want_card_session import SESSIONS_PER_ORDER, session_end
 from core import clock
@@ -51,25 +52,22 @@ class CardState:
         return f"{self.link} {self.url} {self.pending} {self.paid} {self.differs} {self.may_start}"
 
 
-def card_state(order: Order) -> CardState | None:
-    """The card part of an order, or None where it has none and none is offered. At most four queries, no lock; one
-    where cards are not taken."""
-    session = (
-        CardSession.objects.filter(payment__order=order)
-        .select_related("payment__view")
-        .order_by("-attempt")
-        .first()
-    )
-    payment = session.payment if session is not None else _payable(order)
-    if payment is None:
+def card_of_rows(
+    order: Order, view: PaymentView, sessions: Sequence[CardSession], facts: Sequence[CardFact]
+) -> CardState | None:
+    """The card part of an order, or None where it has none and none is offered. From rows: sessions by attempt, of
+    facts the last word on each reference. No query."""
+    payment = view.payment
+    session = sessions[-1] if sessions else None
+    if session is None and not _is_payable(order, payment):
         return None
     offered = card_offer.card_is_offered(payment.amount, payment.currency)
-    money = card_money(payment)
+    money = money_of_rows(payment, facts, sessions)
     link = _link(session)
     waits = (
         order.status == OrderStatus.AWAITING_PAYMENT
-        and status_by_clock(payment.view) == PaymentStatus.AWAITING
-        and payment.view.received_units == 0
+        and status_by_clock(view) == PaymentStatus.AWAITING
+        and view.received_units == 0
     )
     used_up = session is not None and session.attempt >= SESSIONS_PER_ORDER
     return CardState(
@@ -87,13 +85,10 @@ def card_state(order: Order) -> CardState | None:
     )
 
 
-def _payable(order: Order) -> PaymentRequest | None:
-    """The payment of an order that has no session, if a card might pay it: not asked for where no card is taken."""
-    if not card_offer.cards_are_taken() or order.status != OrderStatus.AWAITING_PAYMENT:
-        return None
-    payment = PaymentRequest.objects.select_related("view").filter(order=order).first()
-    is_offered = payment is not None and card_offer.card_is_offered(payment.amount, payment.currency)
-    return payment if is_offered else None
+def _is_payable(order: Order, payment: PaymentRequest) -> bool:
+    """Whether a card might pay an order that has no session."""
+    waits = order.status == OrderStatus.AWAITING_PAYMENT
+    return waits and card_offer.card_is_offered(payment.amount, payment.currency)
 
 
 def _link(session: CardSession | None) -> Link:

@@ -1,11 +1,12 @@
 """Reads of issued documents for pages. The bytes are loaded only where they are served."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from billing.models import Invoice
-from orders.models import Order
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,8 @@ class Issued:
     cancelled: bool
 
 
-def documents_of(order: Order) -> tuple[Issued, ...]:
-    """All documents of an order, oldest first. One query."""
-    rows = (
-        Invoice.objects.filter(order=order)
-        .select_related("cancelled_by")
-        .only("kind", "series", "number", "token", "issued_at", "data", "rendered_at", "cancelled_by__id")
-        .order_by("id")
-    )
+def documents_of_rows(rows: Iterable[Any]) -> tuple[Issued, ...]:
+    """All documents of an order, oldest first, from rows with `is_cancelled` (billing.order_rows). No query."""
     return tuple(
         Issued(
             kind=row.kind,
@@ -39,7 +34,7 @@ def documents_of(order: Order) -> tuple[Issued, ...]:
             total=Decimal(row.data["total"]),
             currency=row.data["currency"],
             ready=row.rendered_at is not None,
-            cancelled=hasattr(row, "cancelled_by"),
+            cancelled=row.is_cancelled is not None,
         )
         for row in rows
     )

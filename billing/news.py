@@ -3,10 +3,10 @@
 Everything else costs no call: the logs of whole blocks tell of arrivals, whoever waits for them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from billing.chain_facts import HEAD, SETTLED
 from billing.lifecycle import PaymentFlag, PaymentStatus
@@ -60,8 +60,14 @@ def in_turn(network: Network, *, native: bool, after: int) -> list[int]:
 
 def native_rounds(network_slug: str) -> int:
     """How many rounds pass until each open payment in the native coin was read; 1 where one round holds all."""
-    open_now = watched().filter(network=network_slug, asset_contract="", view__status__in=OPEN).count()
-    return max(1, -(-open_now // NATIVE_GROUP))
+    return native_rounds_of([network_slug])[network_slug]
+
+
+def native_rounds_of(slugs: Collection[str]) -> dict[str, int]:
+    """The same for several networks. One query."""
+    rows = watched().filter(network__in=slugs, asset_contract="", view__status__in=OPEN)
+    counts = dict(rows.order_by().values_list("network").annotate(count=Count("pk")))
+    return {slug: max(1, -(-counts.get(slug, 0) // NATIVE_GROUP)) for slug in slugs}
 
 
 def _open_in_turn(network: Network, *, native: bool) -> QuerySet[PaymentRequest, int]:

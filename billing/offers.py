@@ -42,12 +42,15 @@ def crypto_offers() -> list[CryptoOffer]:
     """Priced assets on networks that the worker verified and can read; a native coin only with a price that two
     sources agree on. No RPC."""
     offered = set(ChainState.objects.filter(offered=True).values_list("network", flat=True))
-    found = [
-        _offer(network, asset)
+    pairs = [
+        (network, asset)
         for network in networks().values()
         if network.slug in offered
         for asset in network.assets
     ]
+    names = {name for pair in pairs for name in prices.sources(*pair)}
+    readings = prices.fresh_readings(names) if names else {}
+    found = [_offer(network, asset, readings) for network, asset in pairs]
     return [offer for offer in found if offer is not None]
 
 
@@ -56,7 +59,8 @@ def chosen_offer(*, network: str, asset: str) -> CryptoOffer | None:
     found = networks().get(network)
     if found is None:
         return None
-    return next((_offer(found, one) for one in found.assets if one.symbol == asset), None)
+    one = next((one for one in found.assets if one.symbol == asset), None)
+    return None if one is None else _offer(found, one, prices.fresh_readings(prices.sources(found, one)))
 
 
 def is_offered(network: str) -> bool:
@@ -64,10 +68,10 @@ def is_offered(network: str) -> bool:
     return ChainState.objects.filter(network=network, offered=True).exists()
 
 
-def _offer(network: Network, asset: Asset) -> CryptoOffer | None:
+def _offer(network: Network, asset: Asset, readings: prices.Readings) -> CryptoOffer | None:
     if not asset.offered:
         return None
     if asset.price is not None:
         return CryptoOffer(network, asset, asset.price, "fixed", None)
-    price = prices.usable_price(network=network, asset=asset)
+    price = prices.price_from(readings, network=network, asset=asset)
     return None if price is None else CryptoOffer(network, asset, price.rate, price.source, price.at)

@@ -1,5 +1,6 @@
 """What a native coin costs, from the rows that the worker wrote: usable only where two sources agree (C38)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -32,10 +33,27 @@ def sources(network: Network, asset: Asset) -> tuple[str, ...]:
 def usable_price(*, network: Network, asset: Asset) -> Price | None:
     """The lower of two fresh prices that agree within PRICE_AGREE_PERCENT; None where there is no such price."""
     names = sources(network, asset)
+    return price_from(fresh_readings(names), network=network, asset=asset) if names else None
+
+
+# (network, symbol, source) -> the newest reading of the last minutes
+Readings = dict[tuple[str, str, str], PriceReading]
+
+
+def fresh_readings(names: Iterable[str]) -> Readings:
+    """The newest readings of these sources that are not too old to be used. One query."""
+    since = clock.system_now() - timedelta(seconds=settings.PRICE_READ_MAX_AGE_SECONDS)
+    key = ("network", "symbol", "source")
+    rows = PriceReading.objects.filter(source__in=list(names), read_at__gte=since)
+    return {(row.network, row.symbol, row.source): row for row in rows.order_by(*key, "-id").distinct(*key)}
+
+
+def price_from(readings: Readings, *, network: Network, asset: Asset) -> Price | None:
+    """As usable_price, from readings of its sources. No query."""
+    names = sources(network, asset)
     if not names or settings.CURRENCY != QUOTED_IN:
         return None
-    found = [_fresh(network.slug, asset.symbol, name) for name in names]
-    first, second = found
+    first, second = (_usable(readings.get((network.slug, asset.symbol, name))) for name in names)
     if first is None or second is None:
         return None
     low, high = sorted((first, second), key=lambda reading: reading.price or Decimal(0))
@@ -63,9 +81,5 @@ def last_good(*, network: str, symbol: str, source: str) -> PriceReading | None:
     )
 
 
-def _fresh(network: str, symbol: str, source: str) -> PriceReading | None:
-    row = PriceReading.objects.filter(network=network, symbol=symbol, source=source).order_by("-id").first()
-    if row is None or row.problem or row.price is None or row.price <= 0:
-        return None
-    age = clock.system_now() - row.read_at
-    return row if age <= timedelta(seconds=settings.PRICE_READ_MAX_AGE_SECONDS) else None
+def _usable(row: PriceReading | None) -> PriceReading | None:
+    return None if row is None or row.problem or row.price is None or row.price <= 0 else row

@@ -1,5 +1,6 @@
 """Reads of refunds for the API: what goes back, and how far it is."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from billing.models import Refund
@@ -21,14 +22,21 @@ class RefundState:
 
 def refunds_of(order: Order) -> list[RefundState]:
     """The refunds of an order, oldest first. One query."""
-    return [
-        RefundState(
-            status=row.status,
-            amount=f"{amount_of(row):f}",
-            asset=row.asset,
-            network=row.network,
-            reason=row.reason,
-            transaction_hash=row.tx_hash,
+    return refunds_by_order([order.pk]).get(order.pk, [])
+
+
+def refunds_by_order(order_ids: Iterable[int]) -> dict[int, list[RefundState]]:
+    """The same for several orders, by their keys. One query."""
+    found: dict[int, list[RefundState]] = {}
+    for row in Refund.objects.filter(order__in=order_ids):
+        found.setdefault(row.order_id, []).append(
+            RefundState(
+                status=row.status,
+                amount=f"{amount_of(row):f}",
+                asset=row.asset,
+                network=row.network,
+                reason=row.reason,
+                transaction_hash=row.tx_hash,
+            )
         )
-        for row in Refund.objects.filter(order=order)
-    ]
+    return found

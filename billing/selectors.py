@@ -1,14 +1,14 @@
 """Reads of payments for pages and the API: the stored view, its expiry judged by the clock (rule 7)."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from billing import card_amounts, news, offers
-from billing.chain_facts import SETTLED, counted_transfers
 from billing.lifecycle import PaymentStatus
-from billing.models import BalanceReading, ChainState, PaymentRequest, PaymentView
+from billing.models import ChainState, PaymentRequest, PaymentView, Transfer
 from billing.networks import Network, Settle
 from billing.others import OtherArrived, others_of
 from billing.uri import payment_uri
@@ -82,12 +82,19 @@ class PaymentState:
 
 
 def payment_state(order: Order) -> PaymentState | None:
-    """The payment of an order, or None where it has none. At most four queries, no lock."""
+    """The payment of an order, or None where it has none. At most two queries, no lock."""
     view = (
         PaymentView.objects.select_related("payment", "payment__address").filter(payment__order=order).first()
     )
     if view is None:
         return None
+    return state_of_view(view, ChainState.objects.filter(network=view.payment.network).first())
+
+
+def state_of_view(
+    view: PaymentView, chain: ChainState | None, rounds: Mapping[str, int] | None = None
+) -> PaymentState:
+    """The same from rows that were read before. No query, for a native coin one where `rounds` are not given."""
     payment = view.payment
     status = status_by_clock(view)
     return PaymentState(
@@ -101,8 +108,15 @@ def payment_state(order: Order) -> PaymentState | None:
         first_seen_at=view.first_seen_at,
         settled_at=view.settled_at,
         reversed_at=view.reversed_at,
-        **(_on_chain(view) if payment.takes_crypto else _without_chain(view)),
+        **(_on_chain(view, chain, rounds) if payment.takes_crypto else _without_chain(view)),
     )
+
+
+def states_of_views(rows: Sequence[tuple[PaymentView, ChainState | None]]) -> list[PaymentState]:
+    """The same for several payments. One query where there is a native coin among them."""
+    native = {view.payment.network for view, _chain in rows if not view.payment.asset_contract}
+    rounds = news.native_rounds_of(native) if native else {}
+    return [state_of_view(view, chain, rounds) for view, chain in rows]
 
 
 def status_by_clock(view: PaymentView) -> str:
@@ -112,45 +126,39 @@ def status_by_clock(view: PaymentView) -> str:
     return view.status
 
 
-def transfers_seen(order: Order) -> tuple[TransferSeen, ...]:
-    """Transfers that count for an order's payment, oldest first; final by the rule for its amount. Three queries."""
-    payment = PaymentRequest.objects.select_related("address").filter(order=order).first()
-    if payment is None or not payment.takes_crypto:
+def seen_of_rows(
+    payment: PaymentRequest, rows: Iterable[Transfer], *, settled_number: int | None
+) -> tuple[TransferSeen, ...]:
+    """Transfers that count for a payment, as billing.order_rows has read them, oldest first; final by the rule for
+    its amount. No query."""
+    if not payment.takes_crypto:
         return ()
-    crypto = payment.crypto
-    looked = (
-        BalanceReading.objects.filter(
-            payment=payment, chain_id=crypto.chain_id, asset_contract=crypto.contract, kind=SETTLED
-        )
-        .order_by("-id")
-        .values_list("block_number", flat=True)
-        .first()
-    )
     network = offers.networks().get(payment.network)
     return tuple(
         TransferSeen(
             tx_hash=row.tx_hash,
-            amount=units_to_amount(row.units, crypto.decimals),
+            amount=units_to_amount(row.units, payment.crypto.decimals),
             block_number=row.block_number,
             block_time=row.block_time,
-            final=looked is not None and row.block_number <= looked,
+            final=settled_number is not None and row.block_number <= settled_number,
             on_time=row.block_time <= payment.expires_at,
             url=_explorer(network, "tx", row.tx_hash),
         )
-        for row in counted_transfers(payment)
+        for row in rows
     )
 
 
-def _on_chain(view: PaymentView) -> dict[str, Any]:
+def _on_chain(
+    view: PaymentView, chain: ChainState | None, rounds: Mapping[str, int] | None
+) -> dict[str, Any]:
     payment, crypto = view.payment, view.payment.crypto
-    chain = ChainState.objects.filter(network=payment.network).first()
     network = offers.networks().get(payment.network)
 
     def amount(units: int) -> Decimal:
         return units_to_amount(units, crypto.decimals)
 
     still_due = max(crypto.due_units - view.received_units, 0)
-    every = _check_every(payment, network)
+    every = _check_every(payment, network, rounds)
     last_block, last_block_at, checked_at = _last_look(view, chain, every)
     return {
         "network": payment.network,
@@ -223,11 +231,11 @@ def _explorer(network: Network | None, kind: str, value: str) -> str:
     return f"{network.explorer}/{kind}/{value}" if network and network.explorer and value else ""
 
 
-def _check_every(payment: PaymentRequest, network: Network | None) -> int:
+def _check_every(payment: PaymentRequest, network: Network | None, known: Mapping[str, int] | None) -> int:
     """In blocks: tokens are found by the logs of every block, the native coin by reading balances in turn."""
     if payment.asset_contract or network is None:
         return 1
-    rounds = news.native_rounds(network.slug)
+    rounds = news.native_rounds(network.slug) if known is None else known[network.slug]
     return max(1, round(rounds * ROUND_SECONDS / network.block_seconds))
 
 

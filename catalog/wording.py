@@ -1,6 +1,9 @@
 """Sentences of the data files, listed so that they reach the translators; pages translate them by value."""
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from core.formats import NO_BREAK, amount_text
 
 SENTENCES = (
     # Terms: what each is meant for
@@ -49,3 +52,16 @@ SENTENCES = (
     gettext_noop("Ubuntu 24.04 with PyTorch built for ROCm 6.4."),
     gettext_noop("Ubuntu 24.04 with PyTorch built for ROCm 7.0."),
 )
+
+
+def quantity_text(count: int, unit: str) -> str:
+    """So many of an option: "2 folders". A unit that is not listed here stands behind its figure as it is."""
+    forms = {
+        "TB": ngettext("%(count)s TB", "%(count)s TB", count),
+        "folder": ngettext("%(count)s folder", "%(count)s folders", count),
+        "order": ngettext("%(count)s order", "%(count)s orders", count),
+    }
+    figure = amount_text(count, places=0)
+    return (forms[unit] % {"count": figure} if unit in forms else f"{figure} {_(unit)}").replace(
+        " ", NO_BREAK
+    )

@@ -40,6 +40,7 @@ DECISION_LABELS: dict[str, "str | _StrPromise"] = {
     "clear": _("Let this money pass"),
     "sent": _("Enter the transaction hash"),
     "send_again": _("Send again"),
+    "resume": _("Resume the endpoint"),
 }
 # What such a button does, said before it is done; the note alone changes nothing but the decision.
 DECISION_EXPLAINS: dict[str, "str | _StrPromise"] = {
@@ -58,6 +59,7 @@ DECISION_EXPLAINS: dict[str, "str | _StrPromise"] = {
     "clear": _("This money counts from now on as any other."),
     "sent": _("The worker looks for this transaction on the chain and verifies the refund by it."),
     "send_again": _("The refund is made at the card processor once more."),
+    "resume": _("Events are sent to this address again from now on. What was missed stays in its log."),
 }
 
 
@@ -122,7 +124,7 @@ class OutgoingMailAdmin(ReadOnlyAdmin):
     list_filter = ["status", "language"]
     search_fields = ["subject", "to", "order_ref"]
     # The texts hold the address of the order page, and who has that can act as the buyer.
-    exclude = ["text", "html", "claim_token", "claim_until"]
+    exclude = ["text", "claim_token", "claim_until"]
 
 
 class OutboxInline(ReadOnlyInline):

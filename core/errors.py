@@ -34,7 +34,7 @@ class Refusal(Exception):
     @property
     def text(self) -> str:
         """The sentence in the active language."""
-        return str(self.message) % self.params if self.params else str(self.message)
+        return str(self.message % self.params) if self.params else str(self.message)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.text}"

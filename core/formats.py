@@ -19,20 +19,21 @@ MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Locale:
-    """Separators of one language and its date in Django's date format letters."""
+    """Separators of one language, its date in Django's date format letters, and the word before a time of day."""
 
     group: str
     decimal: str
     day: str
     day_short: str
+    at: str
 
 
 # Not Django's own: its en is 12-hour American, its ru has nominative months, its fr groups too wide.
 LOCALES = {
-    "en": Locale(group=",", decimal=".", day="j M Y", day_short="j M"),
-    "de": Locale(group=".", decimal=",", day="j. N Y", day_short="j. N"),
-    "fr": Locale(group=NARROW_NO_BREAK, decimal=",", day="j N Y", day_short="j N"),
-    "ru": Locale(group=NO_BREAK, decimal=",", day="j E Y", day_short="j E"),
+    "en": Locale(group=",", decimal=".", day="j M Y", day_short="j M", at="at"),
+    "de": Locale(group=".", decimal=",", day="j. N Y", day_short="j. N", at="um"),
+    "fr": Locale(group=NARROW_NO_BREAK, decimal=",", day="j N Y", day_short="j N", at="à"),
+    "ru": Locale(group=NO_BREAK, decimal=",", day="j E Y", day_short="j E", at="в"),
 }
 
 
@@ -64,9 +65,9 @@ def plain_amount(value: Decimal | int, *, places: int | None = 2) -> str:
 
 
 def instant_text(moment: datetime, *, style: str = "full") -> str:
-    """Write an instant in UTC with its zone; styles: full, seconds, log, time, clock, day.
+    """Write an instant in UTC with its zone; styles: full, sentence, seconds, log, clock, day.
 
-    time and clock go without a date only on the product clock's own day: a page is read days later too.
+    clock goes without a date only on the product clock's own day: a page is read days later too.
     Raises ValueError for a naive datetime: a time without a zone must never reach a page.
     """
     if moment.tzinfo is None:
@@ -75,13 +76,13 @@ def instant_text(moment: datetime, *, style: str = "full") -> str:
     locale = current_locale()
     patterns = {
         "full": f"{locale.day}, H:i",
+        "sentence": f"{locale.day} {_literal(locale.at)} H:i",
         "seconds": f"{locale.day}, H:i:s",
         "log": f"{locale.day_short}, H:i",
-        "time": "H:i",
         "clock": "H:i:s",
         "day": locale.day,
     }
-    day = _day_unless_today(utc, locale) if style in ("time", "clock") else ""
+    day = _day_unless_today(utc, locale) if style == "clock" else ""
     return f"{format_date(utc, day + patterns[style])} UTC"
 
 
@@ -90,6 +91,11 @@ def _day_unless_today(utc: datetime, locale: Locale) -> str:
     if utc.date() == today:
         return ""
     return f"{locale.day_short if utc.year == today.year else locale.day}, "
+
+
+def _literal(word: str) -> str:
+    """A word among Django's date format letters."""
+    return "".join(f"\\{letter}" for letter in word)
 
 
 def duration_text(span: timedelta | int) -> str:

@@ -1,7 +1,8 @@
-"""Outgoing mail: a row first, the transport later, each mail once."""
+"""Outgoing mail: a row first, the transport later, each mail once. The HTML part is made when a mail leaves."""
 
 import uuid
 from datetime import timedelta
+from smtplib import SMTPRecipientsRefused
 from typing import Any
 
 import structlog
@@ -10,6 +11,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.db import connection, transaction
 
 from core import claims, clock, decisions, outbox
+from core.mail_html import html_of
 from core.models import OutgoingMail
 from core.text import flatten
 
@@ -18,10 +20,12 @@ log = structlog.get_logger(__name__)
 # A transport call takes seconds; a worker killed in the middle blocks the mail for this long.
 CLAIM_SECONDS = 60
 MAX_ATTEMPTS = 8
+# RFC 5321: from here on a refusal is for good.
+_SMTP_FINAL = 500
 
 
 def queue_mail(
-    *, key: str, to: str, language: str, subject: str, text: str, html: str = "", order_ref: str = ""
+    *, key: str, to: str, language: str, subject: str, text: str, order_ref: str = ""
 ) -> OutgoingMail:
     """Queue a mail in the caller's transaction. `key` makes it once: a repeat returns the row that is there."""
     values = {
@@ -30,7 +34,6 @@ def queue_mail(
         "language": language,
         "subject": flatten(subject)[:250],
         "text": text,
-        "html": html,
         "order_ref": order_ref,
         "status": OutgoingMail.Status.QUEUED,
         "attempts": 0,
@@ -62,7 +65,8 @@ def _insert_once(values: dict[str, Any]) -> int | None:
 def send_one(mail_id: int) -> bool:
     """Send one queued mail; True if it left. The row is claimed, the transport runs outside any transaction.
 
-    A failure is tried again with growing pauses; after MAX_ATTEMPTS it is a decision and the next mails go on.
+    A failure is tried again with growing pauses; after MAX_ATTEMPTS, or where the server refuses the address for
+    good, it is a decision and the next mails go on.
     """
     if not settings.MAIL_IS_SENT:
         return False
@@ -71,13 +75,8 @@ def send_one(mail_id: int) -> bool:
     if token is None:
         return False
     mail = OutgoingMail.objects.get(pk=mail_id)
-    message = EmailMultiAlternatives(mail.subject, mail.text, settings.DEFAULT_FROM_EMAIL, [mail.to])
-    # The same row sent twice after a kill carries the same identity, so that a mailbox can tell.
-    message.extra_headers["Message-ID"] = f"<mail-{mail.pk}@anchorgpu.invalid>"
-    if mail.html:
-        message.attach_alternative(mail.html, "text/html")
     try:
-        message.send()
+        _message(mail).send()
     except Exception as error:
         _record_failure(mail, token, error)
         return False
@@ -92,9 +91,29 @@ def send_one(mail_id: int) -> bool:
     )
 
 
+def _message(mail: OutgoingMail) -> EmailMultiAlternatives:
+    message = EmailMultiAlternatives(mail.subject, mail.text, settings.DEFAULT_FROM_EMAIL, [mail.to])
+    # The same row sent twice after a kill carries the same identity, so that a mailbox can tell.
+    message.extra_headers["Message-ID"] = f"<mail-{mail.pk}@anchorgpu.invalid>"
+    message.extra_headers["Content-Language"] = mail.language
+    # Nobody reads an answer to a machine; without this one, absence notes come back.
+    message.extra_headers["Auto-Submitted"] = "auto-generated"
+    message.attach_alternative(
+        html_of(subject=mail.subject, text=mail.text, language=mail.language), "text/html"
+    )
+    return message
+
+
+def _is_final(error: Exception) -> bool:
+    """The server has said that this address takes no mail; asking again changes nothing."""
+    return isinstance(error, SMTPRecipientsRefused) and all(
+        code >= _SMTP_FINAL for code, _words in error.recipients.values()
+    )
+
+
 def _record_failure(mail: OutgoingMail, token: uuid.UUID, error: Exception) -> None:
     attempts = mail.attempts + 1
-    failed = attempts >= MAX_ATTEMPTS
+    failed = attempts >= MAX_ATTEMPTS or _is_final(error)
     log.warning("mail_failed", mail=mail.pk, attempts=attempts, error=type(error).__name__)
     with transaction.atomic():
         OutgoingMail.objects.filter(pk=mail.pk, claim_token=token).update(

@@ -125,7 +125,6 @@ class OutgoingMail(models.Model):
     language = models.CharField(max_length=8, choices=settings.LANGUAGES)
     subject = models.CharField(max_length=250)
     text = models.TextField()
-    html = models.TextField(blank=True)
     order_ref = models.CharField(max_length=60, blank=True, db_index=True)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.QUEUED)
     attempts = models.PositiveIntegerField(default=0)
@@ -145,7 +144,10 @@ class OutgoingMail(models.Model):
 
 
 class LoginAttempt(models.Model):
-    """A staff login that has failed or is under way. Rows older than the window count for nothing and are removed."""
+    """A staff login that has failed or is under way, or a link that a partner's member asked for.
+
+    Rows older than the window count for nothing and are removed.
+    """
 
     account = models.CharField(
         max_length=64, help_text="Keyed hash: people type passwords into the wrong field."

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core.errors import Invalid
 
@@ -38,7 +39,11 @@ def clean_block(value: str, *, field: str, max_length: int, required: bool = Fal
     if len(text) > max_length:
         raise Invalid(
             code="too_long",
-            message=_("This text is longer than %(max_length)s characters."),
+            message=ngettext_lazy(
+                "This text is longer than %(max_length)s character.",
+                "This text is longer than %(max_length)s characters.",
+                "max_length",
+            ),
             field=field,
             params={"max_length": max_length},
         )

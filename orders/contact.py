@@ -11,8 +11,10 @@ from core.errors import Invalid
 from core.text import check_storable, clean_line
 
 # RFC 5321: 64 characters before the @ and 254 in all.
-MAX_EMAIL = 254
+MAX_EMAIL, MAX_LOCAL = 254, 64
 _validate = EmailValidator(allowlist=[])
+# Python's codec writes another name for them than registries do: order links would go to a stranger's domain.
+_AMBIGUOUS = frozenset("\u00df\u1e9e\u03c2\u200c\u200d")
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ def clean_email(email: str, *, field: str) -> str:
     address = email.strip()
     refused = Invalid(code="invalid_email", message=_("Mail cannot be sent to this address."), field=field)
     local, at, domain = address.rpartition("@")
-    if not at or len(address) > MAX_EMAIL or not local.isascii():
+    is_bounded = len(address) <= MAX_EMAIL and len(local) <= MAX_LOCAL
+    is_mailable = at and is_bounded and local.isascii() and not domain.startswith("[")
+    if not is_mailable or not _AMBIGUOUS.isdisjoint(domain):
         raise refused
     try:
         mailable = f"{local}@{domain.encode('idna').decode('ascii').lower()}"

@@ -64,5 +64,5 @@ def _words(plan: ExportPlan) -> dict[str, str]:
         "rate": "" if plan.rate_mb_s is None else amount_text(plan.rate_mb_s, places=None),
         "takes": "" if plan.takes is None else duration_text(plan.takes),
         "margin": duration_text(plan.margin),
-        "time": "" if plan.last_safe_at is None else instant_text(plan.last_safe_at),
+        "time": "" if plan.last_safe_at is None else instant_text(plan.last_safe_at, style="sentence"),
     }

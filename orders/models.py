@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Lower
 
 from catalog.models import Image, Lot
 from orders import ids
@@ -89,6 +90,7 @@ class Order(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        indexes = [models.Index(Lower("mail_to"), name="order_mail_to_folded")]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=OrderStatus.values), name="order_status_known"),
             models.CheckConstraint(
@@ -102,3 +104,22 @@ class Order(models.Model):
     def get_absolute_url(self) -> str:
         """The buyer's page, in the buyer's language, without host."""
         return f"/{self.contact_language}/orders/{self.token}/"
+
+
+class OrderSearch(models.Model):
+    """Somebody asked for the links to the orders of an address. Removed when it no longer counts; system clock."""
+
+    address = models.CharField(max_length=320)
+    prefix = models.CharField(max_length=64, help_text="Network that asked: a /24 or /48.")
+    at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Empty: no orders, or a mail just before."
+    )
+
+    class Meta:
+        verbose_name_plural = "order searches"
+        indexes = [models.Index(fields=["prefix", "at"], name="order_search_window")]
+
+    def __str__(self) -> str:
+        return f"{self.prefix} {self.at}"

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core import clock
 from core.errors import Invalid, Refusal
@@ -25,11 +26,23 @@ def check_start(
         raise _not_offered(_("This start lies in the past."), field)
     if start < moment + timedelta(seconds=lead_seconds):
         raise _not_offered(
-            _("A start must lie at least %(hours)s hours ahead."), field, hours=lead_seconds // 3600
+            ngettext_lazy(
+                "A start must lie at least %(hours)s hour ahead.",
+                "A start must lie at least %(hours)s hours ahead.",
+                "hours",
+            ),
+            field,
+            hours=lead_seconds // 3600,
         )
     if start > moment + timedelta(days=settings.START_AHEAD_DAYS):
         raise _not_offered(
-            _("A start can lie up to %(days)s days ahead."), field, days=settings.START_AHEAD_DAYS
+            ngettext_lazy(
+                "A start can lie up to %(days)s day ahead.",
+                "A start can lie up to %(days)s days ahead.",
+                "days",
+            ),
+            field,
+            days=settings.START_AHEAD_DAYS,
         )
     return start
 

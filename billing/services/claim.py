@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from billing import locks
 from billing.models import Claim, PaymentView
@@ -71,7 +72,11 @@ def _check_rate(view: PaymentView) -> None:
         seconds = int(wait.total_seconds()) + 1
         raise TooMany(
             code="rate_limited",
-            message=_("We checked a moment ago. The next look is possible in %(seconds)s seconds."),
+            message=ngettext_lazy(
+                "We checked a moment ago. The next look is possible in %(seconds)s second.",
+                "We checked a moment ago. The next look is possible in %(seconds)s seconds.",
+                "seconds",
+            ),
             params={"seconds": seconds},
             retry_after_seconds=seconds,
         )

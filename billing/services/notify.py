@@ -28,11 +28,11 @@ def flag(order: Order, view: PaymentView, name: str) -> None:
         template = "twice"
     with translation.override(order.mail_language):
         subjects = {
-            "partial": _("Order %(order)s: part of your payment arrived"),
-            "over": _("Order %(order)s: more arrived than was asked"),
-            "late": _("Order %(order)s: your money came late"),
-            "wrong_asset": _("Order %(order)s: another asset arrived"),
-            "wrong_network": _("Order %(order)s: money arrived on another network"),
+            "partial": _("Part of your payment arrived · %(order)s"),
+            "over": _("More arrived than was asked · %(order)s"),
+            "late": _("Your money came late · %(order)s"),
+            "wrong_asset": _("Another asset arrived · %(order)s"),
+            "wrong_network": _("Money arrived on another network · %(order)s"),
         }
         text = render_to_string(
             f"mail/payment_{template}.txt",

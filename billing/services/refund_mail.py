@@ -38,11 +38,11 @@ def failed(order: Order, row: Refund) -> None:
 def _queue(order: Order, row: Refund, kind: str, *, key: str = "") -> None:
     with translation.override(order.mail_language):
         subjects = {
-            "needed": _("Order %(order)s: where should your refund go?"),
-            "due": _("Order %(order)s: a refund is due to you"),
-            "sent": _("Order %(order)s: your refund was sent"),
-            "verified": _("Order %(order)s: your refund has arrived"),
-            "failed": _("Order %(order)s: your refund did not arrive yet"),
+            "needed": _("Where should your refund go? · %(order)s"),
+            "due": _("A refund is due to you · %(order)s"),
+            "sent": _("Your refund was sent · %(order)s"),
+            "verified": _("Your refund has arrived · %(order)s"),
+            "failed": _("Your refund did not arrive yet · %(order)s"),
         }
         subject = subjects[kind] % {"order": order.public_id}
         text = render_to_string(

@@ -8,10 +8,16 @@ from decimal import Decimal
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from catalog.models import Accelerator, Image, LotPrice, Option
+from catalog.models import Accelerator, Image, LotPrice, Option, Term
 from catalog.models.accelerator import Stack
 from catalog.offers import LotListing, LotSpecRow
-from catalog.selectors.current import current_lot_prices, current_option_prices, is_code, require_code
+from catalog.selectors.current import (
+    current_lot_prices,
+    current_option_prices,
+    is_code,
+    require_code,
+    terms_of,
+)
 from catalog.stack import check_image
 from core.errors import Invalid, NotFound
 
@@ -26,14 +32,28 @@ class CheapestLot:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedLot:
+    """One lot on sale with its price for each term."""
+
+    code: str
+    cards: int
+    amounts: Mapping[int, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """One accelerator of the list; without a price it is shown and not on sale."""
+    """One accelerator of the list; without a price it is shown and not on sale. `lots`: few cards first."""
 
     accelerator: Accelerator
-    lot_cards: tuple[int, ...]
+    lots: tuple[ListedLot, ...]
     card_hour_amount: Decimal | None
     cheapest: Mapping[int, CheapestLot]
+    terms: tuple[Term, ...]
     currency: str | None
+
+    @property
+    def lot_cards(self) -> tuple[int, ...]:
+        return tuple(lot.cards for lot in self.lots)
 
     @property
     def on_sale(self) -> bool:
@@ -108,11 +128,15 @@ def _entry(accelerator: Accelerator, prices: Sequence[LotPrice]) -> CatalogueEnt
     cheapest: dict[int, CheapestLot] = {}
     for price in prices:
         cheapest.setdefault(price.term.days, CheapestLot(price.lot.code, price.lot.cards, price.amount))
+    amounts: dict[tuple[int, str], dict[int, Decimal]] = defaultdict(dict)
+    for price in prices:
+        amounts[price.lot.cards, price.lot.code][price.term.days] = price.amount
     return CatalogueEntry(
         accelerator=accelerator,
-        lot_cards=tuple(sorted({price.lot.cards for price in prices})),
+        lots=tuple(ListedLot(code, cards, by_days) for (cards, code), by_days in sorted(amounts.items())),
         card_hour_amount=prices[0].card_hour_amount if prices else None,
         cheapest=dict(sorted(cheapest.items())),
+        terms=terms_of(prices),
         currency=prices[0].version.currency if prices else None,
     )
 

@@ -1,16 +1,18 @@
-"""What a buyer can choose, checked: a lot and term, options, an environment."""
+"""What a buyer can choose of an accelerator: lots and terms, environments; options, checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from catalog.models import Accelerator, Image, LotPrice, Option, OptionPrice
+from catalog.models import Accelerator, Image, Lot, LotPrice, Option, OptionPrice
 from catalog.offers import ChosenOption, LotOffer, OptionChoice, OptionOffer
 from catalog.selectors.current import current_lot_prices, current_option_prices, require_code, terms
-from catalog.stack import StackVerdict, check_image, require_runs
+from catalog.stack import StackVerdict, check_image
 from core.errors import Invalid, Refusal
+from core.joined import read_rows, rows_of
 
 # More than there are options; keeps a hostile list from becoming a long query.
 MAX_OPTION_CHOICES = 50
@@ -25,7 +27,7 @@ class ImageVerdict:
 def lot_offers(*, accelerator: Accelerator) -> tuple[LotOffer, ...]:
     """What is on sale of an accelerator: every lot and term, few cards and short terms first. 1 query."""
     prices = current_lot_prices().filter(lot__accelerator=accelerator)
-    return tuple(_lot_offer(price) for price in prices.order_by("lot__cards", "term__days"))
+    return tuple(lot_offer_of(price) for price in prices.order_by("lot__cards", "term__days"))
 
 
 def lot_offer(*, lot: str, days: int) -> LotOffer:
@@ -35,17 +37,21 @@ def lot_offer(*, lot: str, days: int) -> LotOffer:
     """
     code = require_code(lot, field="lot")
     price = current_lot_prices().filter(lot__code=code, term__days=days).first()
-    if price is not None:
-        return _lot_offer(price)
-    offered = [term.days for term in terms()]
-    if days not in offered:
-        raise Invalid(
-            code="unknown_term",
-            message=_("This term is not offered. Choose one of these numbers of days: %(days)s."),
-            field="days",
-            params={"days": ", ".join(str(d) for d in offered)},
-        )
-    raise Refusal(code="not_on_sale", message=_("This lot is not on sale."), field="lot")
+    if price is None:
+        raise not_offered(days=days, offered=[term.days for term in terms()])
+    return lot_offer_of(price)
+
+
+def not_offered(*, days: int, offered: Sequence[int]) -> Refusal:
+    """Why a lot has no price for a term."""
+    if days in offered:
+        return Refusal(code="not_on_sale", message=_("This lot is not on sale."), field="lot")
+    return Invalid(
+        code="unknown_term",
+        message=_("This term is not offered. Choose one of these numbers of days: %(days)s."),
+        field="days",
+        params={"days": ", ".join(str(known) for known in offered)},
+    )
 
 
 def option_offers(*, lot: str, days: int) -> tuple[OptionOffer, ...]:
@@ -54,28 +60,78 @@ def option_offers(*, lot: str, days: int) -> tuple[OptionOffer, ...]:
     prices = current_option_prices().filter(
         Q(option__for_all_lots=True) | Q(option__in=limited), term__days=days
     )
-    return tuple(_option_offer(price) for price in prices.order_by("option__name", "option__code"))
+    return tuple(option_offer_of(price) for price in prices.order_by("option__name", "option__code"))
 
 
 def chosen_options(*, lot: LotOffer, choices: Sequence[OptionChoice]) -> tuple[ChosenOption, ...]:
-    """Check a buyer's choice against what is sold with the lot, at the lot's price table. At most 3 queries.
+    """Check a buyer's choice against what is sold with the lot, at the lot's price table. At most 1 query.
 
     Raises Invalid(invalid_text, option_quantity, option_twice, too_many_options) for what no order can hold,
     Refusal(option_unknown, option_not_for_lot, not_on_sale) for what is not sold; `field` is options.N.part.
     """
     if not choices:
         return ()
+    return options_from(lot=lot, choices=choices, sheet=option_sheet(lots=[lot], choices=choices))
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSheet:
+    """Some options by code, the lots that each is sold with, and prices by code, days and number of the table."""
+
+    options: Mapping[str, Option]
+    lot_codes: Mapping[str, frozenset[str]]
+    prices: Mapping[tuple[str, int, int], OptionPrice]
+
+
+def option_sheet(*, lots: Sequence[LotOffer], choices: Sequence[OptionChoice]) -> OptionSheet:
+    """What `options_from` needs for several lots or terms. 1 query, none without choices.
+
+    Raises Invalid(invalid_text, option_twice, too_many_options).
+    """
+    if not choices or not lots:
+        return OptionSheet({}, {}, {})
     _check_form(choices)
-    codes = [choice.code for choice in choices]
-    options = {o.code: o for o in Option.objects.filter(code__in=codes).prefetch_related("lots")}
-    prices = {
-        price.option.code: price
-        for price in OptionPrice.objects.filter(
-            version__number=lot.price_version, term__days=lot.days, option__code__in=codes
-        ).select_related("option", "term", "version")
-    }
+    return _sheet(
+        Option.objects.filter(code__in=[choice.code for choice in choices]),
+        OptionPrice.objects.filter(
+            version__number__in={lot.price_version for lot in lots}, term__days__in={lot.days for lot in lots}
+        ),
+    )
+
+
+def whole_sheet(*, price_version: int) -> OptionSheet:
+    """The same of all options and one price table. 1 query."""
+    return _sheet(Option.objects.all(), OptionPrice.objects.filter(version__number=price_version))
+
+
+def _sheet(options: QuerySet[Option], prices: QuerySet[OptionPrice]) -> OptionSheet:
+    found = options.annotate(
+        lot_codes=ArraySubquery(Lot.objects.filter(options=OuterRef("pk")).values("code")),
+        joined_prices=rows_of(prices.filter(option=OuterRef("pk")), also=["term", "version"]),
+    )
+    known, codes, sold = {}, {}, {}
+    for option in found:
+        known[option.code], codes[option.code] = option, frozenset(option.lot_codes)
+        for price in read_rows(OptionPrice, option.joined_prices):
+            price.option = option
+            sold[(option.code, price.term.days, price.version.number)] = price
+    return OptionSheet(known, codes, sold)
+
+
+def options_from(
+    *, lot: LotOffer, choices: Sequence[OptionChoice], sheet: OptionSheet
+) -> tuple[ChosenOption, ...]:
+    """As chosen_options, from what was read before. No query."""
+    _check_form(choices)
     return tuple(
-        _chosen(lot, choice, options.get(choice.code), prices.get(choice.code), field=f"options.{number}")
+        _chosen(
+            lot,
+            choice,
+            sheet.options.get(choice.code),
+            sheet.prices.get((choice.code, lot.days, lot.price_version)),
+            sheet.lot_codes.get(choice.code, frozenset()),
+            field=f"options.{number}",
+        )
         for number, choice in enumerate(choices)
     )
 
@@ -85,18 +141,6 @@ def images_for(*, accelerator: Accelerator, node_driver: str | None = None) -> t
     images = Image.objects.filter(on_sale=True).order_by("code")
     verdicts = [ImageVerdict(image, check_image(image, accelerator, node_driver)) for image in images]
     return tuple(sorted(verdicts, key=lambda item: not item.verdict.runs))
-
-
-def image_for(*, code: str, accelerator: Accelerator, node_driver: str | None = None) -> ImageVerdict:
-    """An environment that runs on the card. 1 query.
-
-    Raises Invalid(invalid_text), Refusal(not_on_sale) for an unknown or withdrawn one,
-    Refusal(image_incompatible) with every reason.
-    """
-    image = Image.objects.filter(code=require_code(code, field="image"), on_sale=True).first()
-    if image is None:
-        raise Refusal(code="not_on_sale", message=_("This environment is not on offer."), field="image")
-    return ImageVerdict(image, require_runs(image, accelerator, node_driver))
 
 
 def _check_form(choices: Sequence[OptionChoice]) -> None:
@@ -118,13 +162,19 @@ def _check_form(choices: Sequence[OptionChoice]) -> None:
 
 
 def _chosen(
-    lot: LotOffer, choice: OptionChoice, option: Option | None, price: OptionPrice | None, *, field: str
+    lot: LotOffer,
+    choice: OptionChoice,
+    option: Option | None,
+    price: OptionPrice | None,
+    lot_codes: frozenset[str],
+    *,
+    field: str,
 ) -> ChosenOption:
     if option is None:
         raise Refusal(code="option_unknown", message=_("There is no such option."), field=f"{field}.code")
     if not option.on_sale or price is None:
         raise Refusal(code="not_on_sale", message=_("This option is not on sale."), field=f"{field}.code")
-    if not option.for_all_lots and lot.lot_code not in {allowed.code for allowed in option.lots.all()}:
+    if not option.for_all_lots and lot.lot_code not in lot_codes:
         raise Refusal(
             code="option_not_for_lot",
             message=_("This option is not sold with this lot."),
@@ -137,10 +187,11 @@ def _chosen(
             field=f"{field}.quantity",
             params={"maximum": option.max_quantity},
         )
-    return ChosenOption(offer=_option_offer(price), quantity=choice.quantity)
+    return ChosenOption(offer=option_offer_of(price), quantity=choice.quantity)
 
 
-def _lot_offer(price: LotPrice) -> LotOffer:
+def lot_offer_of(price: LotPrice) -> LotOffer:
+    """A price row as what pricing works on. No query where lot, accelerator, term and version are selected."""
     return LotOffer(
         lot_code=price.lot.code,
         accelerator_slug=price.lot.accelerator.slug,
@@ -156,7 +207,8 @@ def _lot_offer(price: LotPrice) -> LotOffer:
     )
 
 
-def _option_offer(price: OptionPrice) -> OptionOffer:
+def option_offer_of(price: OptionPrice) -> OptionOffer:
+    """The same for a price of an option."""
     option = price.option
     return OptionOffer(
         code=option.code,

@@ -1,6 +1,7 @@
 """What the current price table sells; the queries that the other selectors stand on."""
 
 import re
+from collections.abc import Iterable
 
 from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +19,11 @@ def current_price_version() -> PriceVersion | None:
 def terms() -> tuple[Term, ...]:
     """The terms on offer, short first. 1 query."""
     return tuple(Term.objects.order_by("days"))
+
+
+def terms_of(prices: Iterable[LotPrice]) -> tuple[Term, ...]:
+    """The terms that prices stand for, short first. No query."""
+    return tuple(sorted({price.term_id: price.term for price in prices}.values(), key=lambda term: term.days))
 
 
 def current_number() -> Subquery:

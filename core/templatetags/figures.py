@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django import template
 
-from core import formats
+from core import formats, units
 
 register = template.Library()
 
@@ -24,6 +24,12 @@ def amount(value: Number, places: int | str = 2) -> str:
 def figure(value: Number) -> str:
     """A count or a measured value (block number, GB/s): grouped, with the places that it has."""
     return "" if value in (None, "") else formats.amount_text(Decimal(value or 0), places=None)
+
+
+@register.filter
+def in_unit(value: Number, unit: str) -> str:
+    """A value of a data sheet with its unit: `{{ memory_gb|in_unit:"GB" }}`; empty where it is not known."""
+    return "" if value in (None, "") else units.in_unit(Decimal(value or 0), unit)
 
 
 @register.filter

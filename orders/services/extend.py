@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.db import connection
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from catalog import selectors as catalog
 from catalog.offers import OptionChoice
@@ -13,6 +14,7 @@ from catalog.tax import BillTo
 from core import clock
 from core.errors import Conflict, NotFound, Refusal
 from fleet import extensions
+from fleet.contention import Patience
 from fleet.limits import HoldLimits
 from fleet.periods import DAY_SECONDS
 from fleet.selectors import lease_of_order
@@ -20,8 +22,7 @@ from fleet.services.extend import ExtensionRequest, hold_extension
 from orders import ids, locks
 from orders.lifecycle import ORDER, QUOTE, OrderStatus, QuoteStatus
 from orders.models import Order
-from orders.services import notify_extension
-from orders.services.quote import QuoteRequest, make_quote, price
+from orders.services.quote import QuoteRequest, make_quote, price_by_sheet
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,11 @@ class ExtensionOpen(Conflict):
     def __init__(self, order: Order) -> None:
         super().__init__(
             code="extension_open",
-            message=_("An extension of %(days)s days waits for its payment. Pay it or cancel it first."),
+            message=ngettext_lazy(
+                "An extension of %(days)s day waits for its payment. Pay it or cancel it first.",
+                "An extension of %(days)s days waits for its payment. Pay it or cancel it first.",
+                "days",
+            ),
             field="days",
             params={"days": order.quote.days, "order": order.public_id},
         )
@@ -56,7 +61,9 @@ def extend(request: ExtendOrder, *, hold_for: timedelta) -> tuple[Order, bool]:
     """
     if not connection.in_atomic_block:
         raise RuntimeError("An extension is placed in the transaction of the checkout.")
-    first = first_order(request.order_id)
+    patience = Patience()
+    with patience.bounds():
+        first = first_order(request.order_id)
     waiting = first.extensions.select_related("quote").filter(status=OrderStatus.AWAITING_PAYMENT).first()
     if waiting is not None:
         if waiting.quote.days == request.days:
@@ -79,7 +86,8 @@ def extend(request: ExtendOrder, *, hold_for: timedelta) -> tuple[Order, bool]:
             term_seconds=request.days * DAY_SECONDS,
             hold_for=hold_for,
             limits=request.limits,
-        )
+        ),
+        patience=patience,
     )
     order = Order.objects.create(
         public_id=order_id,
@@ -102,7 +110,6 @@ def extend(request: ExtendOrder, *, hold_for: timedelta) -> tuple[Order, bool]:
     )
     QUOTE.advance(quote, QuoteStatus.ACCEPTED, order_ref=order.public_id)
     ORDER.begin(order, order_ref=order.public_id, name="order.placed", payload={"extends": first.public_id})
-    notify_extension.placed(order)
     return order, True
 
 
@@ -138,15 +145,20 @@ def quote_request(first: Order, *, days: int, limits: HoldLimits) -> QuoteReques
 def prices_today(first: Order, *, limits: HoldLimits) -> dict[int, PricedQuote]:
     """What an extension costs now, by days; empty where the lot, or an option that would go on, is not on sale.
 
-    One query, three more for each term where options go on.
+    One query, one more where options go on.
     """
     lot = first.quote.lot
+    offers = [
+        offer for offer in catalog.lot_offers(accelerator=lot.accelerator) if offer.lot_code == lot.code
+    ]
+    options = quote_request(first, days=0, limits=limits).options
+    sheet = catalog.option_sheet(lots=offers, choices=options)
     found = {}
-    for offer in catalog.lot_offers(accelerator=lot.accelerator):
-        if offer.lot_code != lot.code:
-            continue
+    for offer in offers:
         try:
-            found[offer.days] = price(quote_request(first, days=offer.days, limits=limits), offer)
+            found[offer.days] = price_by_sheet(
+                quote_request(first, days=offer.days, limits=limits), offer, sheet
+            )
         except Refusal:
             continue
     return found

@@ -13,21 +13,22 @@ from core.mail import queue_mail
 from fleet.models import Lease
 from orders.models import Order
 
+# The news first: an order's number has 31 characters, and lists of mails show about 60.
 # Translated when one of them is written: each word of a language that nobody reads costs time.
 _SUBJECTS = {
-    "placed": gettext_noop("Order %(order)s: cards held, waiting for your payment"),
-    "paid": gettext_noop("Order %(order)s: payment final"),
-    "ready": gettext_noop("Order %(order)s: access ready"),
-    "late": gettext_noop("Order %(order)s: delivery is late"),
-    "expired": gettext_noop("Order %(order)s: the hold ended"),
-    "no_capacity": gettext_noop("Order %(order)s: your money arrived, the cards are gone"),
-    "offered": gettext_noop("Order %(order)s: your money arrived, please choose"),
-    "cancelled": gettext_noop("Order %(order)s: cancelled"),
-    "suspended": gettext_noop("Order %(order)s: access paused"),
-    "resumed": gettext_noop("Order %(order)s: payment final again"),
-    "ended": gettext_noop("Order %(order)s: term ended, disks wiped"),
-    "reversed": gettext_noop("Order %(order)s: closed, your transfer did not return"),
-    "failed": gettext_noop("Order %(order)s: could not be delivered"),
+    "placed": gettext_noop("Cards held, waiting for your payment · %(order)s"),
+    "paid": gettext_noop("Payment final · %(order)s"),
+    "ready": gettext_noop("Access ready · %(order)s"),
+    "late": gettext_noop("Delivery is late · %(order)s"),
+    "expired": gettext_noop("The hold ended · %(order)s"),
+    "no_capacity": gettext_noop("Your money arrived, the cards are gone · %(order)s"),
+    "offered": gettext_noop("Your money arrived, please choose · %(order)s"),
+    "cancelled": gettext_noop("Order cancelled · %(order)s"),
+    "suspended": gettext_noop("Access paused · %(order)s"),
+    "resumed": gettext_noop("Payment final again · %(order)s"),
+    "ended": gettext_noop("Term ended, disks wiped · %(order)s"),
+    "reversed": gettext_noop("Order closed, your transfer did not return · %(order)s"),
+    "failed": gettext_noop("Order could not be delivered · %(order)s"),
 }
 
 

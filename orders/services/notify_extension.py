@@ -31,9 +31,9 @@ def _queue(order: Order, kind: str, facts: dict[str, Any]) -> None:
         raise ValueError("This order extends nothing.")
     with translation.override(order.mail_language):
         subjects = {
-            "extension_placed": _("Extension of order %(order)s: held, waiting for your payment"),
-            "extension_joined": _("Order %(order)s: your term is longer now"),
-            "extension_failed": _("Extension of order %(order)s: not possible"),
+            "extension_placed": _("Extension held, waiting for your payment · %(order)s"),
+            "extension_joined": _("Your term is longer now · %(order)s"),
+            "extension_failed": _("Extension not possible · %(order)s"),
         }
         subject = subjects[kind] % {"order": first.public_id}
     notify.queue(order, kind, subject=subject, facts={"first": first, **facts}, key=kind)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 
 from catalog import selectors as catalog
 from catalog.models import Image, Lot
@@ -14,6 +13,7 @@ from catalog.offers import LotOffer, OptionChoice
 from catalog.pricing import PricedQuote, price_quote
 from catalog.tax import BillTo, tax_for
 from core import clock
+from core.rows import insert
 from fleet.limits import HoldLimits, check_order_size
 from orders import ids, signing
 from orders.models import Quote
@@ -40,21 +40,22 @@ def make_quote(request: QuoteRequest) -> Quote:
     Locks nothing and holds nothing. Raises Refusal(not_on_sale, image_incompatible, start_not_offered,
     too_many_cards, ...) and Invalid. Each call makes a new quote.
     """
-    offer = catalog.lot_offer(lot=request.lot, days=request.days)
-    lot = Lot.objects.select_related("accelerator").get(code=offer.lot_code)
-    image = catalog.image_for(code=request.image, accelerator=lot.accelerator).image
+    shelf = catalog.current_shelf()
+    offer = shelf.lot_offer(lot=request.lot, days=request.days)
+    lot = shelf.lots[offer.lot_code]
+    image = shelf.image_for(code=request.image, accelerator=lot.accelerator).image
     starts_at = check_start(request.starts_at, lead_seconds=settings.START_LEAD_QUOTE_SECONDS)
-    priced = price(request, offer)
+    priced = price_by_sheet(request, offer, shelf.options)
     check_order_size(card_count=lot.cards * request.lots, limits=request.limits)
     return _freeze(request, lot, image, starts_at, priced)
 
 
-def price(request: QuoteRequest, offer: LotOffer) -> PricedQuote:
-    """What the request costs today, nothing frozen: for a page that shows a price before anybody asks for it."""
+def price_by_sheet(request: QuoteRequest, offer: LotOffer, sheet: catalog.OptionSheet) -> PricedQuote:
+    """What the request costs at the prices of an offer and a sheet, nothing frozen. No query."""
     return price_quote(
         lot_price=offer,
         lots=request.lots,
-        options=catalog.chosen_options(lot=offer, choices=request.options),
+        options=catalog.options_from(lot=offer, choices=request.options, sheet=sheet),
         tax=tax_for(request.bill_to),
     )
 
@@ -83,8 +84,7 @@ def _freeze(
     )
     signed = signing.sign(document_of(quote))
     quote.document, quote.signature, quote.key_id = signed.document, signed.signature, signed.key_id
-    with transaction.atomic():
-        quote.save()
+    insert(quote)
     return quote
 
 

@@ -31,10 +31,10 @@ def _tell(order: Order, lease: Lease, name: str, *, told_of: datetime | None, ke
     if ends_at is None or told_of != ends_at or moment >= ends_at or lease.status not in OPEN_STATES:
         return
     with translation.override(order.mail_language):
-        words = {"order": order.public_id, "time": instant_text(ends_at)}
+        words = {"order": order.public_id, "time": instant_text(ends_at, style="sentence")}
         subjects = {
-            "reminder": _("Order %(order)s: your term ends on %(time)s"),
-            "export": _("Order %(order)s: bring your results out, the term ends on %(time)s"),
+            "reminder": _("Your term ends on %(time)s · %(order)s"),
+            "export": _("Bring your results out, the term ends on %(time)s · %(order)s"),
         }
         subject = subjects[name] % words
         facts = {

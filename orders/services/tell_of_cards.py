@@ -17,7 +17,7 @@ def degraded(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
     if not cards:
         return
     with translation.override(order.mail_language):
-        subject = _("Order %(order)s: a card has a problem") % {"order": order.public_id}
+        subject = _("A card has a problem · %(order)s") % {"order": order.public_id}
         facts = {
             "lease": lease,
             "cards": [{"serial": card["serial"], "text": problem_text(card["problem"])} for card in cards],
@@ -28,7 +28,7 @@ def degraded(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 def repaired(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
     """All cards are there; after a move the local disk is empty."""
     with translation.override(order.mail_language):
-        subject = _("Order %(order)s: your cards are whole again") % {"order": order.public_id}
+        subject = _("Your cards are whole again · %(order)s") % {"order": order.public_id}
     facts = {"lease": lease, "moved": bool(payload.get("moved"))}
     notify.queue(order, "repaired", subject, facts, key=f"repaired-{payload.get('since', '')}")
 
@@ -36,6 +36,6 @@ def repaired(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
 def moved(order: Order, lease: Lease, payload: dict[str, Any]) -> None:
     """Other cards of the same kind at the same price; whether access had opened decides what that means."""
     with translation.override(order.mail_language):
-        subject = _("Order %(order)s: your lease moves to other cards") % {"order": order.public_id}
+        subject = _("Your lease moves to other cards · %(order)s") % {"order": order.public_id}
     facts = {"lease": lease, "opened": lease.ready_at is not None}
     notify.queue(order, "moved", subject, facts, key=f"moved-{payload.get('at', '')}")
