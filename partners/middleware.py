@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 
 from partners.api.problems import MEDIA_TYPE, code_for_status, problem
 
@@ -20,12 +22,22 @@ class ApiProblemMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         is_ours = request.path_info == API_ROOT or request.path_info.startswith(f"{API_ROOT}/")
+        if is_ours and response.status_code == HTTPStatus.MOVED_PERMANENTLY:
+            # A client that follows it to https turns a POST into a GET and takes the list for what it has made.
+            said = gettext("This address must begin with https://.")
+            return _problem(request, response, status=400, code="url_not_https", detail=said)
         if not is_ours or response.status_code < 400 or response.get("Content-Type", "") == MEDIA_TYPE:
             return response
         status = response.status_code
-        body = problem(request=request, status=status, code=code_for_status(status))
-        answer = HttpResponse(json.dumps(body), status=status, content_type=MEDIA_TYPE)
-        for name in ("X-Request-ID", "Retry-After", "Allow"):
-            if name in response:
-                answer[name] = response[name]
-        return answer
+        return _problem(request, response, status=status, code=code_for_status(status))
+
+
+def _problem(
+    request: HttpRequest, response: HttpResponse, *, status: int, code: str, detail: str = ""
+) -> HttpResponse:
+    body = problem(request=request, status=status, code=code, detail=detail)
+    answer = HttpResponse(json.dumps(body), status=status, content_type=MEDIA_TYPE)
+    for name in ("X-Request-ID", "Retry-After", "Allow"):
+        if name in response:
+            answer[name] = response[name]
+    return answer

@@ -54,10 +54,10 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """A call with a `required_scope` needs a key that has it; a call without one is open."""
+    """A call that names a scope needs a key that has it; a call without one is open."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        scope: str | None = getattr(view, "required_scope", None)
+        scope: str | None = view.scope_of(request.method) if hasattr(view, "scope_of") else None
         if scope is None:
             return True
         if not isinstance(request.auth, ApiKey):

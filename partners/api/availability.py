@@ -1,5 +1,6 @@
 """Free lots by day: what can start when, without a promise; an order looks again and then holds."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, TypeVar
@@ -17,9 +18,10 @@ from core.errors import Invalid
 from fleet.availability import HORIZON_DAYS, availability
 from partners.api import query
 from partners.api.base import ApiView
-from partners.api.schema import example, problems
+from partners.api.schema import example, problems, text, whole
 
 T = TypeVar("T")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MAX_LOTS = 1000
 MAX_DAYS = 1000
 DEFAULT_SPAN = timedelta(days=27)
@@ -70,9 +72,9 @@ class AvailabilityView(ApiView):
         tags=["catalogue"],
         summary="Free lots by day and the earliest start",
         parameters=[
-            OpenApiParameter("lot", str, required=True, description="Id of a lot on sale."),
-            OpenApiParameter("lots", int, description="How many lots must fit; 1 where it is not given."),
-            OpenApiParameter("days", int, required=True, description="The term."),
+            OpenApiParameter("lot", text(), required=True, description="Id of a lot on sale."),
+            OpenApiParameter("lots", whole(1, MAX_LOTS, default=1), description="How many lots must fit."),
+            OpenApiParameter("days", whole(1, MAX_DAYS), required=True, description="The term."),
             OpenApiParameter("from", date, description="First day, UTC; today where it is not given."),
             OpenApiParameter(
                 "to", date, description=f"Last day, up to {HORIZON_DAYS} days ahead; four weeks in all else."
@@ -87,7 +89,9 @@ class AvailabilityView(ApiView):
         lots = query.integer(request, "lots", minimum=1, maximum=MAX_LOTS) or 1
         today = clock.now().astimezone(UTC).date()
         from_day = _day(request, "from") or today
-        to_day = _day(request, "to") or min(from_day + DEFAULT_SPAN, today + timedelta(days=HORIZON_DAYS))
+        # Cut before it is added to: the calendar ends with the year 9999.
+        last_begin = today + timedelta(days=HORIZON_DAYS) - DEFAULT_SPAN
+        to_day = _day(request, "to") or min(from_day, last_begin) + DEFAULT_SPAN
         offer = lot_offer(lot=code, days=days)
         lot = Lot.objects.select_related("accelerator").get(code=offer.lot_code)
         found = availability(
@@ -124,11 +128,13 @@ def _day(request: Request, name: str) -> date | None:
     if value is None:
         return None
     try:
-        return datetime.strptime(value, "%Y-%m-%d").replace(tzinfo=UTC).date()
-    except ValueError as error:
-        raise Invalid(
-            code="invalid_date", message=_("This must be a day such as 2026-12-31."), field=name
-        ) from error
+        # The library alone reads weeks and days without hyphens too.
+        found = date.fromisoformat(value) if _DAY.fullmatch(value) else None
+    except ValueError:
+        found = None
+    if found is None:
+        raise Invalid(code="invalid_date", message=_("This must be a day such as 2026-12-31."), field=name)
+    return found
 
 
 def _whole_second(moment: datetime) -> datetime:

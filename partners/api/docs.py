@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from partners.api.codes import CODES
 from partners.api.problems import CODES_BY_STATUS, DETAILS
 
 
@@ -25,7 +26,14 @@ class DocsView(SpectacularSwaggerSplitView):
 @require_safe
 def error_page(request: HttpRequest) -> HttpResponse:
     """The page to which `type` of every problem leads."""
+    general = CODES_BY_STATUS.values()
     rows: list[dict[str, Any]] = [
-        {"status": status, "code": code, "detail": DETAILS[code]} for status, code in CODES_BY_STATUS.items()
+        {
+            "statuses": ", ".join(str(status) for status in found.statuses),
+            "code": code,
+            "detail": DETAILS[code] if code in general else found.meaning,
+            "is_english": code not in general,
+        }
+        for code, found in sorted(CODES.items(), key=lambda item: (item[1].statuses, item[0]))
     ]
     return render(request, "partners/errors.html", {"rows": rows})

@@ -5,12 +5,16 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import OperationalError
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from core.errors import Refusal
+from orders.services.extend import ExtensionOpen
+from orders.services.place import QuoteAccepted
+from partners.api.body import InvalidBody
 from partners.api.problems import MEDIA_TYPE, FieldError, code_for_status, problem
 
 log = structlog.get_logger(__name__)
@@ -34,7 +38,8 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
         return answer(request, status=400)
     # The person who calls learns that it is our fault and the id to name; the rest is in our log.
     log.error("api_error", path=request.path, error=type(exc).__name__, exc_info=exc)
-    return answer(request, status=500)
+    # As the pages say: a database that does not answer is no fault of the program, and programs try again after it.
+    return answer(request, status=503 if isinstance(exc, OperationalError) else 500)
 
 
 def answer(
@@ -55,12 +60,19 @@ def answer(
 
 def _refusal(request: HttpRequest, refusal: Refusal) -> Response:
     text = refusal.text
-    errors = (FieldError(refusal.field, refusal.code, text),) if refusal.field else ()
+    errors: tuple[FieldError, ...] = ()
+    if isinstance(refusal, InvalidBody):
+        errors = refusal.errors
+    elif refusal.field:
+        errors = (FieldError(refusal.field, refusal.code, text),)
     seconds = getattr(refusal, "retry_after_seconds", None)
     headers = {"Retry-After": str(seconds)} if seconds is not None else None
-    return answer(
+    response = answer(
         request, status=refusal.status, code=refusal.code, detail=text, errors=errors, headers=headers
     )
+    if isinstance(refusal, QuoteAccepted | ExtensionOpen):
+        response.data["order"] = refusal.order.public_id
+    return response
 
 
 def _api_exception(request: HttpRequest, exc: exceptions.APIException) -> Response:

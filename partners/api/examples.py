@@ -8,6 +8,8 @@ ROOT: dict[str, Any] = {
     "currency": "USD",
     "simulated": True,
     "notice": "Allocation of GPUs and access to them are simulated on this machine.",
+    "terms_version": "2026-11-30",
+    "pay_with": [{"rail": "crypto", "network": "local", "asset": "USDC"}],
 }
 
 ACCELERATOR: dict[str, Any] = {

@@ -25,7 +25,7 @@ def page(request: Request, rows: Sequence[T], *, key: Callable[[T], str]) -> tup
     Raises Invalid(invalid_number) for the limit and Invalid(invalid_cursor) for a cursor that is broken, of
     another list or filter, of another partner, or whose place is gone.
     """
-    limit = query.integer(request, "limit", minimum=1, maximum=MAX_LIMIT) or DEFAULT_LIMIT
+    limit = _limit(request)
     after = read_cursor(request)
     start = 0
     if after is not None:
@@ -36,6 +36,23 @@ def page(request: Request, rows: Sequence[T], *, key: Callable[[T], str]) -> tup
     found = list(rows[start : start + limit])
     has_more = start + limit < len(rows)
     return found, make_cursor(request, key(found[-1])) if has_more else None
+
+
+def keyset(
+    request: Request, read: Callable[[int | None, int], Sequence[T]], *, key: Callable[[T], int]
+) -> tuple[list[T], str | None]:
+    """The same for a list that the database cuts: `read(last, limit)` gives so many rows behind the key `last`.
+
+    One row more than the page is read, to know whether there is a next one. The order is total, because it is that of
+    a unique key: rows that come or change meanwhile shift nothing. A row that is gone leaves its place valid.
+    """
+    limit, place = _limit(request), read_cursor(request)
+    if place is not None and not (place.isascii() and place.isdigit()):
+        raise _broken()
+    rows = list(read(None if place is None else int(place), limit + 1))
+    has_more = len(rows) > limit
+    found = rows[:limit]
+    return found, make_cursor(request, str(key(found[-1]))) if has_more else None
 
 
 def make_cursor(request: Request, last: str) -> str:
@@ -56,6 +73,10 @@ def read_cursor(request: Request) -> str | None:
     if not isinstance(content, list) or len(content) != 2 or content[0] != _binding(request):
         raise _broken()
     return str(content[1])
+
+
+def _limit(request: Request) -> int:
+    return query.integer(request, "limit", minimum=1, maximum=MAX_LIMIT) or DEFAULT_LIMIT
 
 
 def _binding(request: Request) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import IO, Any, NoReturn
 
 from django.utils.translation import gettext_lazy as _
@@ -35,14 +35,21 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        raw = stream.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
+        # What is too large by its own word is not read at all.
+        raw = stream.read(MAX_BYTES + 1) if _declared(parser_context) <= MAX_BYTES else None
+        if raw is None or len(raw) > MAX_BYTES:
             raise TooLarge(code="too_large", message=_("The body is too large."))
         data = _load(raw)
         if not isinstance(data, dict):
             raise Invalid(code="not_an_object", message=_("The body must be a JSON object."))
         _check_text(data, "")
         return data
+
+
+def _declared(context: Mapping[str, Any] | None) -> int:
+    """The length that the header gives; 0 where it is none."""
+    length = str(context["request"].META.get("CONTENT_LENGTH") or "") if context else ""
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0
 
 
 def _load(raw: bytes) -> Any:
@@ -101,7 +108,10 @@ def _integer(text: str) -> int:
 
 def _decimal(text: str) -> Decimal:
     _bound(text)
-    number = Decimal(text)
+    try:
+        number = Decimal(text)
+    except InvalidOperation as error:  # an exponent beyond what the library holds
+        raise _number_refused() from error
     if number and abs(number.adjusted()) > MAX_DIGITS:
         raise _number_refused()
     return number

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 from rest_framework.request import Request
 
 from core.errors import Invalid
@@ -30,7 +31,11 @@ def check_names(request: Request, known: Iterable[str]) -> None:
         if len(values[0]) > MAX_VALUE:
             raise Invalid(
                 code="too_long",
-                message=_("This text is longer than %(max_length)s characters."),
+                message=ngettext_lazy(
+                    "This text is longer than %(max_length)s character.",
+                    "This text is longer than %(max_length)s characters.",
+                    "max_length",
+                ),
                 field=name,
                 params={"max_length": MAX_VALUE},
             )

@@ -25,6 +25,15 @@ class ProblemSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
     errors = FieldErrorSerializer(many=True)  # type: ignore[assignment]
     request_id = serializers.CharField(help_text="Name it when you write to us.")
+    order = serializers.CharField(
+        required=False, help_text="Only with `quote_accepted` and `extension_open`: the order that is there."
+    )
+
+
+class PayWithSerializer(serializers.Serializer[Any]):
+    rail = serializers.CharField()
+    network = serializers.CharField()
+    asset = serializers.CharField()
 
 
 class RootSerializer(serializers.Serializer[Any]):
@@ -33,6 +42,8 @@ class RootSerializer(serializers.Serializer[Any]):
     currency = serializers.CharField(help_text="The one currency of all amounts, ISO 4217.")
     simulated = serializers.BooleanField(help_text="True: nothing that is rented here exists.")
     notice = serializers.CharField(allow_null=True)
+    terms_version = serializers.CharField(help_text="What `accept_terms` of an order names.")
+    pay_with = PayWithSerializer(many=True, help_text="Ways of paying that are offered at this moment.")
 
 
 class AcceleratorSerializer(serializers.Serializer[Any]):

@@ -6,11 +6,11 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from core import clock
+from core.cache import count
 from core.client_address import client_address
 from partners.models import ApiKey
 
@@ -67,7 +67,8 @@ class MinuteThrottle(BaseThrottle):
         caller, limit = _caller(request)
         seconds = int(clock.system_now().timestamp())
         window = seconds // WINDOW_SECONDS
-        used = max(local_counter.add(caller, window), _cached_count(caller, window))
+        counted = count(f"api-rate:{window}:{caller}", seconds=2 * WINDOW_SECONDS)
+        used = max(local_counter.add(caller, window), counted)
         self.state = RateState(limit, used, WINDOW_SECONDS - seconds % WINDOW_SECONDS)
         request.rate_state = self.state  # type: ignore[attr-defined]
         return used <= limit
@@ -96,15 +97,8 @@ def _network(address: str) -> str:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return "unknown"
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped  # as a listener on both names it; else all of IPv4 were one network
     if isinstance(parsed, ipaddress.IPv6Address):
         return str(ipaddress.ip_network(f"{parsed}/64", strict=False))
     return str(parsed)
-
-
-def _cached_count(caller: str, window: int) -> int:
-    key = f"api-rate:{window}:{caller}"
-    cache.add(key, 0, timeout=2 * WINDOW_SECONDS)
-    try:
-        return cache.incr(key)
-    except ValueError:  # pushed out between the two calls
-        return 0

@@ -5,28 +5,21 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from billing.offers import crypto_offers
 from catalog.selectors import CatalogueEntry, catalogue, lots_on_sale
 from core.errors import NotFound
 from core.version import VERSION
 from partners.api import pagination, query
 from partners.api.base import ApiView
 from partners.api.examples import ACCELERATOR, LOT, ROOT
-from partners.api.schema import CURSOR, LIMIT, document, example, problems
+from partners.api.schema import CURSOR, LIMIT, document, example, listed, problems, text, whole
 from partners.api.serializers import AcceleratorSerializer, LotSerializer, RootSerializer
 
 MAX_MEMORY_GB = 1_000_000
-
-
-def _listed(name: str, row: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """The shape of a list, for the document."""
-    return inline_serializer(
-        name, {"data": row(many=True), "next_cursor": serializers.CharField(allow_null=True)}
-    )
 
 
 class RootView(ApiView):
@@ -52,6 +45,11 @@ class RootView(ApiView):
                     "currency": settings.CURRENCY,
                     "simulated": simulated,
                     "notice": notice,
+                    "terms_version": settings.TERMS_VERSION,
+                    "pay_with": [
+                        {"rail": "crypto", "network": offer.network.slug, "asset": offer.asset.symbol}
+                        for offer in crypto_offers()
+                    ],
                 }
             ).data
         )
@@ -67,7 +65,7 @@ class AcceleratorsView(ApiView):
         tags=["catalogue"],
         summary="All accelerators, small memory first",
         parameters=[LIMIT, CURSOR],
-        responses={200: _listed("AcceleratorList", AcceleratorSerializer), **problems()},
+        responses={200: listed("AcceleratorList", AcceleratorSerializer), **problems()},
         examples=[example({"data": [ACCELERATOR], "next_cursor": None})],
     )
     def get(self, request: Request) -> Response:
@@ -100,14 +98,16 @@ class LotsView(ApiView):
         tags=["catalogue"],
         summary="Lots on sale with their prices",
         parameters=[
-            OpenApiParameter("accelerator", str, description="Only lots of this accelerator."),
+            OpenApiParameter("accelerator", text(), description="Only lots of this accelerator."),
             OpenApiParameter(
-                "min_memory_gb", int, description="Only cards with at least so much memory (GB, 10^9 bytes)."
+                "min_memory_gb",
+                whole(1, MAX_MEMORY_GB),
+                description="Only cards with at least so much memory (GB, 10^9 bytes).",
             ),
             LIMIT,
             CURSOR,
         ],
-        responses={200: _listed("LotList", LotSerializer), **problems()},
+        responses={200: listed("LotList", LotSerializer), **problems()},
         examples=[example({"data": [LOT], "next_cursor": None})],
     )
     def get(self, request: Request) -> Response:

@@ -5,13 +5,18 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from core import audit, clock
 from core.errors import Conflict, Invalid
 from core.text import clean_line
 from partners import key_text, locks
+from partners.key_selectors import living_keys
 from partners.models import ApiKey
 from partners.scopes import Scope
+
+# A program needs one, a rotation two.
+MAX_LIVING = 50
 
 
 def make_key(
@@ -21,10 +26,12 @@ def make_key(
     scopes: Sequence[str] = tuple(Scope.values),
     expires_at: datetime | None = None,
     note: str = "",
+    replaces: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
     """The row and the text, which nobody can read again. Locks the partner.
 
-    Raises Invalid(unknown_scope, expiry_in_past), Conflict(partner_inactive). Each call makes another key.
+    Raises Invalid(unknown_scope, expiry_in_past), Conflict(partner_inactive, too_many_keys). Each call makes another
+    key. `replaces` is the key that this one is rotated from.
     """
     unknown = sorted(set(scopes) - set(Scope.values))
     if unknown or not scopes:
@@ -36,6 +43,16 @@ def make_key(
         partner = locks.partner_for_update(partner_id)
         if not partner.active:
             raise Conflict(code="partner_inactive", message=_("This partner is switched off."))
+        if living_keys(partner, moment).count() >= MAX_LIVING:
+            raise Conflict(
+                code="too_many_keys",
+                message=ngettext_lazy(
+                    "There is already %(limit)s key. Revoke one first.",
+                    "There are already %(limit)s keys. Revoke one first.",
+                    "limit",
+                ),
+                params={"limit": MAX_LIVING},
+            )
         text = key_text.new_key_text()
         key = ApiKey.objects.create(
             partner=partner,
@@ -43,6 +60,8 @@ def make_key(
             prefix=text[: key_text.SHOWN_LENGTH],
             hash=key_text.digest(text),
             scopes=[scope for scope in Scope.values if scope in scopes],
+            made_by=actor[:150],
+            replaces=replaces,
             created_at=moment,
             expires_at=expires_at,
         )

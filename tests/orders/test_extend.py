@@ -40,6 +40,7 @@ def names(order: Order) -> list[str]:
 
 
 def mails(order: Order) -> list[str]:
+    outbox.drain()
     prefix = f"order:{order.pk}:"
     keys = OutgoingMail.objects.filter(key__startswith=prefix).order_by("pk").values_list("key", flat=True)
     return [key.removeprefix(prefix) for key in keys]

@@ -9,7 +9,7 @@ from django.conf import settings
 from billing.models import ChainState, DepositAddress, PaymentRequest
 from billing.services.checkout import CheckoutRequest, CryptoChoice, checkout
 from catalog.tax import BillTo
-from core import clock
+from core import clock, outbox
 from core.errors import Conflict, Invalid, NotFound, Refusal, TooMany, Unavailable
 from core.models import Event, OutgoingMail
 from fleet.limits import HoldLimits
@@ -38,7 +38,7 @@ def nothing_is_left() -> bool:
     )
 
 
-def test_one_transaction_writes_order_hold_payment_mail_and_event() -> None:
+def test_one_transaction_writes_order_hold_payment_and_event_and_the_mail_follows() -> None:
     order = scenario.order()
     hold = Hold.objects.get(ref=order.public_id)
     payment = order.payment
@@ -50,6 +50,8 @@ def test_one_transaction_writes_order_hold_payment_mail_and_event() -> None:
     assert payment.crypto.due_units == 934_560_000
     assert payment.crypto.deposit.status == DepositAddress.Status.ISSUED
     assert payment.view.status == "awaiting"
+    assert not OutgoingMail.objects.exists()
+    outbox.drain()
     assert list(OutgoingMail.objects.values_list("to", flat=True)) == ["ada@example.com"]
     names = list(Event.objects.filter(order_ref=order.public_id).values_list("name", flat=True))
     assert names == ["quote.accepted", "order.placed"]

@@ -14,7 +14,7 @@ from catalog.services.publish import publish_prices
 from core import clock
 from core.errors import Invalid, Refusal
 from core.models import Event
-from orders import selectors, signing
+from orders import selectors
 from orders.lifecycle import QuoteStatus
 from orders.services import expire
 from tests import scenario
@@ -39,22 +39,6 @@ def test_lines_add_up_and_carry_options() -> None:
     assert sum(amounts) == quote.total == quote.subtotal + quote.tax
     assert [line["kind"] for line in quote.lines] == ["lot", "option", "option", "tax"]
     assert quote.tax == 0
-
-
-def test_signature_verifies_offline_and_only_for_this_document() -> None:
-    quote = scenario.quote()
-    published = signing.public_key_set()
-    assert "d" not in published["keys"][0]
-
-    def verifies(document: str, key_id: str) -> bool:
-        return signing.verify(document=document, signature=quote.signature, key_id=key_id, key_set=published)
-
-    assert verifies(quote.document, quote.key_id)
-    assert not verifies(quote.document.replace("934.56", "934.57"), quote.key_id)
-    assert not verifies(quote.document, "another")
-    document = json.loads(quote.document)
-    assert document["total"] == "934.56"
-    assert document["simulated"] is True
 
 
 def test_open_quote_keeps_its_price_when_the_table_changes() -> None:

@@ -266,7 +266,7 @@ def test_a_reversal_is_never_applied_before_the_settlement() -> None:
     chain.drop(transfer)
     chain.advance()
     chain.look(order.payment)
-    later = OutboxRow.objects.get(event__name="payment.reversed")
+    later = OutboxRow.objects.get(event__name="payment.reversed", handler="orders.on_payment")
     assert not outbox.process(later.pk)
     outbox.drain()
     assert Lease.objects.get(order_ref=order.public_id).status == LeaseStatus.SUSPENDED
@@ -293,7 +293,9 @@ def test_each_promise_of_delivery_that_is_missed_is_told() -> None:
     outbox.drain()
     (*_earlier, resumed) = OutgoingMail.objects.filter(key__contains=":resumed-").order_by("pk")
     lease.refresh_from_db()
-    assert f"access works by {instant_text(lease.ready_by)}" in resumed.text, "nothing is open yet"
-    mails = OutgoingMail.objects.filter(subject__contains="delivery is late").order_by("pk")
+    assert f"access works by {instant_text(lease.ready_by, style='sentence')}" in resumed.text, (
+        "nothing is open yet"
+    )
+    mails = OutgoingMail.objects.filter(subject__contains="Delivery is late").order_by("pk")
     for mail, promise in zip(mails, promises, strict=True):
-        assert instant_text(promise) in mail.text
+        assert instant_text(promise, style="sentence") in mail.text

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from partners.api.codes import CODES
+
 PROBLEM_FIELDS = {"type", "title", "status", "code", "detail", "errors", "request_id"}
 
 
@@ -10,7 +12,9 @@ def problem(response: Any, status: int, code: str, field: str | None = None) -> 
     assert response.status_code == status, response.content
     assert response["Content-Type"] == "application/problem+json"
     body: dict[str, Any] = response.json()
-    assert set(body) == PROBLEM_FIELDS
+    assert set(body) - {"order"} == PROBLEM_FIELDS
+    assert status in CODES[body["code"]].statuses
+    assert {error["code"] for error in body["errors"]} <= set(CODES)
     assert body["status"] == status
     assert body["code"] == code
     assert body["detail"]
@@ -18,3 +22,12 @@ def problem(response: Any, status: int, code: str, field: str | None = None) -> 
     if field is not None:
         assert [error["field"] for error in body["errors"]] == [field]
     return body
+
+
+def shape(value: Any) -> Any:
+    """Names and kinds of a JSON value, without what it holds; of a list its first entry."""
+    if isinstance(value, dict):
+        return {name: shape(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [shape(inner) for inner in value[:1]]
+    return type(value).__name__

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
@@ -250,6 +251,32 @@ def test_a_wrong_host_is_a_problem_too(client: Client) -> None:
 def test_a_huge_body_is_refused_before_it_is_read(client: Client) -> None:
     response = client.post("/api/v1/lots", data="x" * 300_000, content_type="application/json")
     problem(response, 413, "too_large")
+
+
+def test_without_tls_nothing_is_redirected_because_a_post_would_come_back_as_a_get(
+    settings: Settings,
+) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    for method in ("GET", "POST"):
+        answer = Client().generic(method, "/api/v1/orders", "{}", content_type="application/json")
+        problem(answer, 400, "url_not_https")
+        assert "Location" not in answer
+    assert Client().get("/api/v1/", secure=True).status_code == 200
+
+
+def test_a_body_without_a_length_is_refused_and_not_taken_for_an_empty_one(client: Client) -> None:
+    answer = client.generic("POST", "/api/v1/plans", HTTP_TRANSFER_ENCODING="chunked")
+    problem(answer, 400, "required", "Content-Length")
+
+
+def test_without_a_database_the_answer_says_to_try_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> None:
+        raise OperationalError
+
+    monkeypatch.setattr("partners.api.views.catalogue", gone)
+    problem(client.get("/api/v1/accelerators"), 503, "unavailable")
 
 
 def test_language_follows_the_header_and_the_code_does_not(client: Client) -> None:

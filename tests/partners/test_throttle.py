@@ -1,9 +1,15 @@
 """Rate limits: per address and per key, with headers, and still there when the cache is gone."""
 
+from uuid import uuid4
+
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from pytest_django import Settings
 
+from core.cache import FailOpenRedisCache, count
+from partners.models import Partner
+from partners.services.make_key import make_key
 from tests.partners.answers import problem
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +42,18 @@ def test_another_address_is_another_caller_and_one_ipv6_network_is_one(client: C
         client.get(PATH, REMOTE_ADDR=f"2001:db8::{host}")
     assert client.get(PATH, REMOTE_ADDR="2001:db8::99").status_code == 429
     assert client.get(PATH, REMOTE_ADDR="2001:db8:0:1::1").status_code == 200
+    # A listener on both names IPv4 so: still one address each, and the same as without the mark.
+    assert client.get(PATH, REMOTE_ADDR="::ffff:192.0.2.1").status_code == 429
+    assert client.get(PATH, REMOTE_ADDR="::ffff:192.0.2.3").status_code == 200
+
+
+def test_who_is_refused_is_counted_too(client: Client, partner: Partner) -> None:
+    """A key without the scope, and no key where one is needed."""
+    _key, text = make_key(partner_id=partner.pk, actor="test", scopes=["access:read"])
+    for headers, limit, status in (({"authorization": f"Bearer {text}"}, 5, 403), ({}, 3, 401)):
+        answers = [client.get("/api/v1/orders", headers=headers) for _ in range(limit + 1)]
+        assert [answer.status_code for answer in answers] == [status] * limit + [429]
+        assert "r=0" in answers[-2]["RateLimit"]
 
 
 def test_a_header_of_the_caller_makes_no_new_address(client: Client) -> None:
@@ -66,6 +84,13 @@ def test_a_key_has_its_own_and_larger_bucket(client: Client, key_text: str) -> N
 def test_trying_keys_is_counted(client: Client) -> None:
     headers = {"authorization": "Bearer agk_test_" + "A" * 43}
     assert [client.get(PATH, headers=headers).status_code for _ in range(4)] == [401, 401, 401, 429]
+
+
+def test_a_counter_leaves_the_cache_by_itself() -> None:
+    key, store = uuid4().hex, caches["default"]
+    assert isinstance(store, FailOpenRedisCache)
+    assert [count(key, seconds=60) for _ in range(3)] == [1, 2, 3]
+    assert 0 < store._cache.get_client().ttl(store.make_key(key)) <= 60
 
 
 def test_without_the_cache_each_process_still_counts(client: Client, settings: Settings) -> None:

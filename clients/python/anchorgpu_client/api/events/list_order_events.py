@@ -1,0 +1,245 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.order_event_list import OrderEventList
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    order_id: str,
+    *,
+    after: str | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["after"] = after
+
+    params["cursor"] = cursor
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/v1/orders/{order_id}/events".format(
+            order_id=quote(str(order_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> OrderEventList | Problem | None:
+    if response.status_code == 200:
+        response_200 = OrderEventList.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 406:
+        response_406 = Problem.from_dict(response.json())
+
+        return response_406
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[OrderEventList | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    order_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> Response[OrderEventList | Problem]:
+    """What happened to one order, the oldest first
+
+     Events of one order.
+
+    Args:
+        order_id (str):
+        after (str | Unset):
+        cursor (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[OrderEventList | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        order_id=order_id,
+        after=after,
+        cursor=cursor,
+        limit=limit,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    order_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> OrderEventList | Problem | None:
+    """What happened to one order, the oldest first
+
+     Events of one order.
+
+    Args:
+        order_id (str):
+        after (str | Unset):
+        cursor (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        OrderEventList | Problem
+    """
+
+    return sync_detailed(
+        order_id=order_id,
+        client=client,
+        after=after,
+        cursor=cursor,
+        limit=limit,
+    ).parsed
+
+
+async def asyncio_detailed(
+    order_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> Response[OrderEventList | Problem]:
+    """What happened to one order, the oldest first
+
+     Events of one order.
+
+    Args:
+        order_id (str):
+        after (str | Unset):
+        cursor (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[OrderEventList | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        order_id=order_id,
+        after=after,
+        cursor=cursor,
+        limit=limit,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    order_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: str | Unset = UNSET,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = 50,
+) -> OrderEventList | Problem | None:
+    """What happened to one order, the oldest first
+
+     Events of one order.
+
+    Args:
+        order_id (str):
+        after (str | Unset):
+        cursor (str | Unset):
+        limit (int | Unset):  Default: 50.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        OrderEventList | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            order_id=order_id,
+            client=client,
+            after=after,
+            cursor=cursor,
+            limit=limit,
+        )
+    ).parsed

@@ -1,0 +1,1 @@
+"""Forms of the member pages. They only read what was typed; services decide."""

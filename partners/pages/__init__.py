@@ -1,0 +1,1 @@
+"""What the member pages show, put together from rows."""

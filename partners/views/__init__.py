@@ -1,0 +1,1 @@
+"""Pages of members: log in, keys, webhooks."""
