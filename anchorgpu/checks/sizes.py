@@ -28,8 +28,8 @@ def _sources(root: Path) -> Iterator[Path]:
         if path.name in LEFT_OUT or path.is_symlink():
             continue
         if path.is_dir():
-            # Vendored scripts and data keep the size they came with.
-            if path.name not in ("vendor", "data"):
+            # Vendored scripts, data and what is generated keep the size they came with.
+            if path.name not in ("vendor", "data", "clients"):
                 yield from _sources(path)
         elif path.suffix in SUFFIXES:
             yield path
