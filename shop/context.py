@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.translation import get_language, get_language_from_path, get_language_info, to_locale
+from django.utils.translation import get_language, get_language_info, to_locale
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
@@ -15,6 +15,7 @@ class LanguageLink(TypedDict):
     code: str
     name: str
     url: str
+    page: str
     current: bool
 
 
@@ -23,6 +24,8 @@ class Site(TypedDict):
     demo: bool
     theme: str
     site_url: str
+    path: str
+    here: str
     languages: list[LanguageLink]
 
 
@@ -44,24 +47,36 @@ def chosen_theme(request: HttpRequest) -> str:
 
 
 def language_links(request: HttpRequest) -> list[LanguageLink]:
-    """The current page in each language: the prefix is swapped, path and query stay.
+    """The current page in each language: the prefix is swapped, path and query stay; `page` is without the query.
 
     A page without a language prefix links to the start pages, so that the link always leads somewhere.
     """
-    here = request.get_full_path_info()
-    prefix = get_language_from_path(request.path_info)
-    rest = here[len(prefix) + 1 :] if prefix else "/"
+    here = request.get_full_path_info() if _prefix_of(request.path_info) else "/"
     root = request.META.get("SCRIPT_NAME", "").rstrip("/")
     current = get_language()
     return [
         LanguageLink(
             code=code,
             name=get_language_info(code)["name_local"].capitalize(),
-            url=f"{root}/{code}{rest}",
+            url=root + in_language(here, code),
+            page=root + in_language(here.partition("?")[0], code),
             current=code == current,
         )
         for code, _ in settings.LANGUAGES
     ]
+
+
+def in_language(path: str, code: str) -> str:
+    """A path of ours in another language; one without a language stays as it is, the start page gets one."""
+    prefix = _prefix_of(path)
+    if prefix:
+        return f"/{code}{path.removeprefix(f'/{prefix}')}"
+    return f"/{code}/" if path == "/" else path
+
+
+def _prefix_of(path: str) -> str:
+    first = path.partition("?")[0].removeprefix("/").partition("/")[0]
+    return first if first in dict(settings.LANGUAGES) else ""
 
 
 def site(request: HttpRequest) -> Site:
@@ -70,5 +85,7 @@ def site(request: HttpRequest) -> Site:
         demo=bool(settings.DEMO),
         theme=chosen_theme(request),
         site_url=settings.SITE_URL,
+        path=request.path,
+        here=request.get_full_path(),
         languages=language_links(request),
     )

@@ -15,7 +15,8 @@ def private_page(view: View) -> View:
     @wraps(view)
     def headed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = view(request, *args, **kwargs)
-        response["Cache-Control"] = "private, no-store"
+        # A part that is asked for every few seconds says itself that the browser may keep it to compare.
+        response.setdefault("Cache-Control", "private, no-store")
         response["Referrer-Policy"] = "same-origin"
         response["X-Robots-Tag"] = "noindex, nofollow"
         return response

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 
 import structlog
 from django.http import HttpRequest, HttpResponse
@@ -31,7 +32,7 @@ class RequestIdMiddleware:
         request.request_id = request_id  # type: ignore[attr-defined]
         started = time.monotonic()
         try:
-            response = self._refused(request) or self.get_response(request)
+            response = _with_page(request, self._refused(request) or self.get_response(request))
             response["X-Request-ID"] = request_id
             _log_request(request, response, seconds=time.monotonic() - started)
             return response
@@ -47,6 +48,15 @@ class RequestIdMiddleware:
         if _holds_nul(request):
             return errors.error_page(request, 400)
         return None
+
+
+def _with_page(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Django refuses a method with an empty answer, and a person would look at a white page."""
+    if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or response.streaming or response.content:
+        return response
+    page = errors.error_page(request, response.status_code)
+    page["Allow"] = response["Allow"]
+    return page
 
 
 def _log_request(request: HttpRequest, response: HttpResponse, *, seconds: float) -> None:

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from shop.addresses import CardSessionConverter, QuoteIdConverter, TokenConverter
-from shop.views import access, card, catalog, invoice, lease, orders, plan, quotes, refund, repair, site
+from shop.views import access, card, catalog, find, invoice, lease, orders, plan, quotes, refund, repair, site
 
 register_converter(QuoteIdConverter, "quote_id")
 register_converter(TokenConverter, "order_token")
@@ -20,6 +20,7 @@ urlpatterns = [
     path("quotes/<quote_id:quote_id>/document.json", quotes.quote_document, name="quote_document"),
     path("quotes/<quote_id:quote_id>/signature.txt", quotes.quote_signature, name="quote_signature"),
     path("quotes/<quote_id:quote_id>/order/", quotes.order_quote, name="order_quote"),
+    path("orders/", find.find_orders, name="find_orders"),
     path("orders/<order_token:token>/", orders.order, name="order"),
     path("orders/<order_token:token>/live/", orders.live_part, name="order_live"),
     path("orders/<order_token:token>/card/", card.start_card, name="order_card"),

@@ -40,7 +40,9 @@ class Found:
 
 def find_lot(browser: Browser, wish: Wish) -> Found:
     """The wished lot, or the cheapest of which enough is free. Raises PageError where there is none."""
-    page = _next(browser.get("/en/catalog/"), "/catalog/")
+    page = browser.get(f"/en/catalog/?days={wish.days}")
+    if page.status != 400:  # a term that is not on offer
+        _next(page, "/catalog/")
     offers = _cheapest_offers(page, wish.days)
     if not offers:
         raise PageError(f"The catalogue has no price for a term of {wish.days} days.")

@@ -10,41 +10,18 @@ from django.utils.translation import gettext_lazy as _
 from core.errors import Refusal
 from core.formats import NARROW_NO_BREAK, NO_BREAK, current_locale, plain_amount
 from fleet.export import ExportPlan
-from fleet.keys import MAX_TEXT
 from fleet.services.members import MAX_MEMBER
+from shop.forms.keys import KeyFields
 from shop.forms.refused import show_refusal
 
 _BYTES_PER_GB = 10**9
 _RATE_UNITS = {"mb_s": 10**6, "gbit_s": 125 * 10**6}
 # More places than any figure here has; what is longer is no figure.
 _MAX_NUMBER = 30
-_KEY_TEXT = forms.Textarea(attrs={"class": "mono", "rows": 3, "spellcheck": "false", "autocomplete": "off"})
 
 
-class KeyForm(forms.Form):
-    """One or several public keys, typed or as a file. What a key is, fleet.keys says."""
-
-    ssh_keys = forms.CharField(
-        label=_("SSH public key"),
-        required=False,
-        help_text=_("One line that starts with its type, such as ssh-ed25519. Never the private key."),
-        widget=_KEY_TEXT,
-    )
-    ssh_key_file = forms.FileField(label=_("Or a file with the public key"), required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("label_suffix", "")
-        super().__init__(*args, **kwargs)
-
-    def key_text(self) -> str:
-        """Typed keys and those of the file, one text."""
-        upload = self.cleaned_data.get("ssh_key_file")
-        typed = str(self.cleaned_data["ssh_keys"])
-        if upload is None:
-            return typed
-        # One byte more than is allowed, so that the service refuses what is too long.
-        from_file = upload.read(MAX_TEXT + 1).decode("utf-8", errors="replace").replace("\x00", "\ufffd")
-        return f"{typed}\n{from_file}"
+class KeyForm(KeyFields):
+    """One or several public keys of a lease."""
 
     def refuse(self, refusal: Refusal) -> None:
         """Show a refusal beside the field that it names."""

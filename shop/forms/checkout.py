@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from billing.offers import CryptoOffer
 from billing.services.checkout import BankCardChoice, CryptoChoice, PaymentChoice
 from core.errors import Refusal
-from fleet.keys import MAX_TEXT
+from shop.forms.keys import KeyFields
 from shop.forms.refused import show_refusal
 
 # The value of the bank card among the ways of paying.
@@ -25,7 +25,7 @@ FIELDS = {
 }
 
 
-class CheckoutForm(forms.Form):
+class CheckoutForm(KeyFields):
     """Bounds and forms are those of the services; here only what a browser can help with."""
 
     name = forms.CharField(label=_("Name"), widget=forms.TextInput(attrs={"autocomplete": "name"}))
@@ -50,17 +50,25 @@ class CheckoutForm(forms.Form):
             attrs={"class": "mono", "rows": 4, "spellcheck": "false", "autocomplete": "off"}
         ),
     )
-    ssh_key_file = forms.FileField(label=_("Or a file with the public key"), required=False)
     pay_with = forms.CharField(label=_("Pay with"), max_length=100)
     accept_terms = forms.BooleanField(
         label=_("I accept the terms"), error_messages={"required": _("The terms must be accepted.")}
     )
     replaces = forms.RegexField(r"^ord_[0-9A-Z]{20,40}$", required=False, widget=forms.HiddenInput)
+    field_order = (
+        "name",
+        "email",
+        "company",
+        "ssh_keys",
+        "ssh_key_file",
+        "pay_with",
+        "accept_terms",
+        "replaces",
+    )
 
     def __init__(
         self, *args: Any, offers: Sequence[CryptoOffer] = (), takes_card: bool = False, **kwargs: Any
     ) -> None:
-        kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         self.set_ways(offers=offers, takes_card=takes_card)
         values = [choice_value(offer) for offer in offers] + [CARD_VALUE] * takes_card
@@ -71,15 +79,6 @@ class CheckoutForm(forms.Form):
         """What the page shows to choose from. Whether a choice is offered is asked of the checkout."""
         self.offers = offers
         self.takes_card = takes_card
-
-    def key_text(self) -> str:
-        """Typed keys and those of the file, one text."""
-        upload = self.cleaned_data.get("ssh_key_file")
-        if upload is None:
-            return str(self.cleaned_data["ssh_keys"])
-        # One byte more than is allowed, so that the service refuses what is too long.
-        from_file = upload.read(MAX_TEXT + 1).decode("utf-8", errors="replace").replace("\x00", "\ufffd")
-        return f"{self.cleaned_data['ssh_keys']}\n{from_file}"
 
     def payment_choice(self) -> PaymentChoice:
         return BankCardChoice() if self.cleaned_data["pay_with"] == CARD_VALUE else self.crypto_choice()

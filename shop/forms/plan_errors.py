@@ -22,7 +22,7 @@ ERRORS: "dict[str, _StrPromise]" = {
     "config_too_large": _("A config.json has at most one million characters."),
     "experts_mismatch": _("A token must use at least one expert and no more than there are."),
     "heads_not_divisible": _(
-        "Tensor parallelism divides the %(heads)s attention heads evenly; %(cards)s cards cannot."
+        "Tensor parallelism cannot divide the attention heads evenly (heads: %(heads)s, cards: %(cards)s)."
     ),
     "not_a_code": _("Choose a lot from the list."),
     "not_a_list": _("Enter a list of lot codes."),

@@ -1,11 +1,12 @@
 """The calendar of free lots on the page of an accelerator: four weeks at a time, Monday first, days in UTC."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlencode
 
 from catalog.models import Lot
-from core import clock
+from core import clock, units
 from fleet.availability import HORIZON_DAYS, DayFree, availability
 
 WEEKS = 4
@@ -29,13 +30,20 @@ class Cell:
         return "some" if self.free.offered else "ahead"
 
     @property
+    def day_and_month(self) -> str:
+        return units.day_short(self.day)
+
+    @property
     def is_month_start(self) -> bool:
         return self.day.day == 1
 
 
 @dataclass(frozen=True)
 class Calendar:
-    """`earlier` and `later` are queries of the neighbouring pages, empty where there is none."""
+    """`at_once`: by cards of a lot, how many can start now.
+
+    `earlier` and `later` are queries of the neighbouring pages, empty where there is none.
+    """
 
     lot: Lot
     days: int
@@ -43,12 +51,16 @@ class Calendar:
     as_of: datetime
     earliest_start: datetime | None
     starts_at_once: bool
+    at_once: Mapping[int, int]
     earlier: str
     later: str
 
 
-def calendar(*, lot: Lot, days: int, first_day: date | None) -> Calendar:
-    """Free lots by day for one lot and term, from the week of `first_day` on. Three queries."""
+def calendar(*, lot: Lot, days: int, first_day: date | None, sizes: Iterable[int] = ()) -> Calendar:
+    """Free lots by day for one lot and term, from the week of `first_day` on. Two queries.
+
+    `sizes`: cards of the other lots of this accelerator, for `at_once`.
+    """
     today = clock.now().astimezone(UTC).date()
     last = today + timedelta(days=HORIZON_DAYS)
     monday = _monday(min(max(first_day or today, today), last))
@@ -60,6 +72,7 @@ def calendar(*, lot: Lot, days: int, first_day: date | None) -> Calendar:
         from_day=max(monday, today),
         to_day=end,
         driver_minimum=lot.accelerator.driver_minimum or "",
+        sizes=sizes,
     )
     by_day = {row.day: row for row in found.days}
     shown = (monday + timedelta(days=number) for number in range(7 * WEEKS))
@@ -71,6 +84,7 @@ def calendar(*, lot: Lot, days: int, first_day: date | None) -> Calendar:
         as_of=found.as_of,
         earliest_start=found.earliest_start,
         starts_at_once=found.earliest_start == found.as_of,
+        at_once=found.at_once,
         earlier=_page(lot, days, monday - timedelta(weeks=WEEKS)) if monday > today else "",
         later=_page(lot, days, end + timedelta(days=1)) if end < last else "",
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date
 from decimal import Decimal
 
 from django.conf import settings
@@ -10,15 +10,13 @@ from django.conf import settings
 from catalog import selectors as catalog
 from catalog.models import Accelerator, Lot, Term
 from catalog.offers import LotOffer, OptionOffer
-from catalog.selectors import ImageVerdict
-from core import clock
-from fleet.periods import DAY_SECONDS, held_period
-from fleet.selectors import free_lots
+from catalog.selectors import ImageVerdict, Sale
+from shop.pages.calendar import Calendar, calendar
 
 
 @dataclass(frozen=True)
 class LotChoice:
-    """A lot with its price per term and how many of it were free when it was read."""
+    """A lot with its price per term and how many of it were free when the calendar was read."""
 
     lot: Lot
     prices: Mapping[int, LotOffer]
@@ -35,7 +33,7 @@ class OptionChoiceRow:
 
 @dataclass(frozen=True)
 class Configurator:
-    """`days` is the term for which free lots were counted, at `as_of`."""
+    """`days` is the term for which free lots were counted; `calendar` is of the chosen lot, else of the smallest."""
 
     accelerator: Accelerator
     lots: tuple[LotChoice, ...]
@@ -44,7 +42,7 @@ class Configurator:
     options: tuple[OptionChoiceRow, ...]
     currency: str
     days: int
-    as_of: datetime
+    calendar: Calendar | None
 
     @property
     def on_sale(self) -> bool:
@@ -54,61 +52,56 @@ class Configurator:
     def option_fields(self) -> list[tuple[str, str, int]]:
         return [(row.offer.code, row.offer.name, row.offer.max_quantity) for row in self.options]
 
+    @property
+    def shared(self) -> Lot | None:
+        """The smallest lot of several cards, which are not one memory."""
+        return next((row.lot for row in self.lots if row.lot.cards > 1), None)
 
-def configurator(*, accelerator: Accelerator, days: int | None) -> Configurator:
-    """Four queries, and three for each lot (what is free) and one for each term (options)."""
-    offers = catalog.lot_offers(accelerator=accelerator)
-    terms = catalog.terms()
+    def offer_for(self, lot_code: str, days: int) -> LotOffer | None:
+        """The price of one lot for one term, or None where it is not sold."""
+        return next((row.prices.get(days) for row in self.lots if row.lot.code == lot_code), None)
+
+
+def configurator(
+    *, sale: Sale, days: int | None, lot_code: str = "", first_day: date | None = None
+) -> Configurator:
+    """Four queries where it is on sale: environments, options and two for the calendar. Else none."""
+    accelerator, terms = sale.accelerator, sale.terms
     known = [term.days for term in terms]
     chosen = days if days in known else (known[0] if known else 3)
-    lots = {lot.code: lot for lot in Lot.objects.filter(code__in={offer.lot_code for offer in offers})}
-    codes = list(dict.fromkeys(offer.lot_code for offer in offers))
-    for lot in lots.values():
-        lot.accelerator = accelerator
+    if not sale.lots:
+        return Configurator(accelerator, (), (), (), (), settings.CURRENCY, chosen, None)
+    shown = calendar(
+        lot=next((lot for lot in sale.lots if lot.code == lot_code), sale.lots[0]),
+        days=chosen,
+        first_day=first_day,
+        sizes=[lot.cards for lot in sale.lots],
+    )
     return Configurator(
         accelerator=accelerator,
         lots=tuple(
             LotChoice(
-                lot=lots[code],
-                prices={offer.days: offer for offer in offers if offer.lot_code == code},
-                free=_free(lots[code], chosen),
+                lot=lot,
+                prices={offer.days: offer for offer in sale.offers if offer.lot_code == lot.code},
+                free=shown.at_once[lot.cards],
             )
-            for code in codes
-            if code in lots
+            for lot in sale.lots
         ),
         terms=terms,
         images=catalog.images_for(accelerator=accelerator),
-        options=_options(codes[0], known) if codes else (),
-        currency=offers[0].currency if offers else settings.CURRENCY,
+        options=_options(sale.lots[0].code),
+        currency=sale.offers[0].currency,
         days=chosen,
-        as_of=clock.now(),
+        calendar=shown,
     )
 
 
-def _free(lot: Lot, days: int) -> int:
-    """As a sale that starts now would find it; the sale itself looks again under locks."""
-    moment = clock.now()
-    period = held_period(
-        placed_at=moment,
-        starts_at=None,
-        release_at=moment + timedelta(seconds=settings.HOLD_SECONDS + settings.RELEASE_AFTER_EXPIRY_SECONDS),
-        term_seconds=days * DAY_SECONDS,
-    )
-    driver = lot.accelerator.driver_minimum or ""
-    return free_lots(lot=lot, period=period, driver_minimum=driver).lots
-
-
-def _options(lot_code: str, terms: list[int]) -> tuple[OptionChoiceRow, ...]:
+def _options(lot_code: str) -> tuple[OptionChoiceRow, ...]:
     """Options are sold by accelerator, so the first lot speaks for all of them."""
-    by_term = {days: catalog.option_offers(lot=lot_code, days=days) for days in terms}
-    rows: dict[str, dict[int, OptionOffer]] = {}
-    for days, offers in by_term.items():
-        for offer in offers:
-            rows.setdefault(offer.code, {})[days] = offer
     return tuple(
         OptionChoiceRow(
-            offer=next(iter(found.values())),
-            prices={days: offer.unit_amount for days, offer in found.items()},
+            offer=next(iter(offers.values())),
+            prices={days: offer.unit_amount for days, offer in offers.items()},
         )
-        for found in rows.values()
+        for offers in catalog.options_by_term(lot=lot_code).values()
     )

@@ -22,7 +22,7 @@ def with_money(words: Words, phase: Phase, payment: PaymentState | None, money: 
             tone="warn",
             icon="warn",
             lede=_("Take the lot by %(time)s, or all of your money back. The choice is below.")
-            % {"time": instant_text(money.offered_until)},
+            % {"time": instant_text(money.offered_until, style="sentence")},
         )
     if money.looks_for_lot:
         return Words(

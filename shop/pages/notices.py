@@ -39,7 +39,7 @@ def _chain(payment: PaymentState, phase: Phase) -> list[Notice]:
             "warn",
             "clock",
             _("The chain has not answered since %(time)s")
-            % {"time": instant_text(payment.chain_silent_since, style="clock")},
+            % {"time": instant_text(payment.chain_silent_since, style="seconds")},
             _("We keep asking. Nothing is closed as unpaid meanwhile."),
         )
     ]

@@ -7,10 +7,11 @@ from django.utils.translation import gettext as _
 
 from fleet import selectors as fleet
 from fleet.export import ExportPlan, export_plan
+from fleet.lease_rows import LeaseRows
 from fleet.lifecycle import OVER_STATES, TEARDOWN_STATES
 from fleet.models import Lease
 from fleet.periods import export_window
-from fleet.selectors import Access, Member
+from fleet.selectors import Access, AccessCard, Member
 from orders.export_words import export_sentences
 from orders.models import Order
 from shop.forms.access import ExportForm, MemberForm
@@ -58,15 +59,24 @@ def _goes_on(lease: Lease, moment: datetime) -> bool:
     return lease.ends_at is None or moment < lease.ends_at
 
 
-def members_part(lease: Lease | None, moment: datetime) -> MembersPart | None:
-    """None before there is a lease and after its end: a key that opens nothing is not shown. One query."""
-    if lease is None or not _goes_on(lease, moment):
+def members_part(found: LeaseRows, moment: datetime) -> MembersPart | None:
+    """None after the end: a key that opens nothing is not shown. No query."""
+    if not _goes_on(found.lease, moment):
         return None
     return MembersPart(
-        members=fleet.members_of(lease),
-        is_open=fleet.is_open(lease, moment),
+        members=fleet.members_of_rows(found.keys),
+        is_open=fleet.is_open(found.lease, moment),
         form=MemberForm(),
     )
+
+
+def access_part(found: LeaseRows) -> Access | None:
+    """The login while access is open. No query."""
+    cards = [
+        AccessCard(node=card.node.name, index=card.index, serial=card.serial, accelerator=card.accelerator)  # type: ignore[attr-defined]
+        for card in found.cards
+    ]
+    return fleet.access_of_rows(found.lease, cards, [key.fingerprint for key in found.keys])
 
 
 def export_part(order: Order, lease: Lease | None, moment: datetime) -> ExportPart | None:

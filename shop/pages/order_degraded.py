@@ -6,9 +6,9 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from core import clock
-from fleet import selectors as fleet
+from fleet.lease_rows import LeaseRows
 from fleet.lifecycle import LeaseStatus
-from fleet.models import Lease, Outage
+from fleet.models import Outage
 from orders.card_words import problem_text
 
 
@@ -42,11 +42,11 @@ class DegradedPart:
     may_move: bool
 
 
-def degraded_part(lease: Lease | None) -> DegradedPart | None:
-    """The part, or None where no card was ever missing. One query."""
-    if lease is None or lease.ready_at is None:
+def degraded_part(found: LeaseRows) -> DegradedPart | None:
+    """The part, or None where no card was ever missing. No query."""
+    lease, rows = found.lease, found.outages
+    if lease.ready_at is None:
         return None
-    rows = fleet.outages_of_lease(lease.pk)
     is_degraded = lease.status == LeaseStatus.DEGRADED
     if not rows and not is_degraded:
         return None

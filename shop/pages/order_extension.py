@@ -7,15 +7,18 @@ from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from billing.card_offer import card_is_offered, is_demo_card
 from billing.early_end_amount import EarlyEnd, early_end_amount
 from billing.offers import crypto_offers
+from billing.order_rows import OrderRows
 from billing.services.checkout import anonymous_limits
 from core import clock
 from core.errors import Refusal
 from core.formats import instant_text
 from fleet import extensions
+from fleet.lease_rows import LeaseRows
 from fleet.lifecycle import OPEN_STATES, PREPARATION_STATES
 from fleet.models import Lease
 from fleet.periods import DAY_SECONDS
@@ -24,7 +27,6 @@ from fleet.services.end_early import REASON as EARLY_END
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 from orders.services.extend import prices_today
-from orders.services.follow_extension import is_reversed
 from shop.forms.checkout import CARD_VALUE, choice_value
 from shop.pages.phase import Phase
 from shop.pages.wording import Words
@@ -64,11 +66,12 @@ class ExtensionPart:
     refusal: str
     late_until: datetime | None
     ended_early: EarlyEnd | None
+    room_until: datetime | None
 
     @cached_property
     def choices(self) -> tuple[TermChoice, ...]:
         """Today's prices; the table is asked when the page draws them, not at every look for news."""
-        return _choices(self.order, self.lease) if self.lease is not None else ()
+        return _choices(self.order, self.lease, self.room_until) if self.lease is not None else ()
 
     @cached_property
     def is_possible(self) -> bool:
@@ -103,21 +106,16 @@ class ExtensionPart:
             self.order, self.lease, at=clock.now(), extensions=[row.order for row in self.rows]
         )
 
-    @property
-    def mark(self) -> str:
-        """Of what changes the page as a whole."""
-        states = ",".join(f"{row.order.pk}:{row.order.status}" for row in self.rows)
-        return f"{self.lease.ends_at if self.lease else ''}|{states}|{self.refusal}"
 
-
-def extension_part(order: Order, lease: Lease | None) -> ExtensionPart | None:
-    """The part, or None before there is a lease. Two queries; five more where a running term is drawn."""
-    moment = clock.now()
+def extension_part(found: OrderRows, lease_found: LeaseRows | None) -> ExtensionPart | None:
+    """The part, or None before there is a lease. No query; up to four where a running term is drawn."""
+    order, moment = found.order, clock.now()
     if order.extends is not None:
-        return ExtensionPart(order, order.extends, None, (), None, False, "", None, None)
-    if lease is None:
+        return ExtensionPart(order, order.extends, None, (), None, False, "", None, None, None)
+    if lease_found is None:
         return None
-    rows = tuple(_row(row) for row in order.extensions.select_related("quote").order_by("pk"))
+    lease = lease_found.lease
+    rows = tuple(_row(row) for row in found.extensions)
     is_running = lease.status in OPEN_STATES and lease.ends_at is not None and moment < lease.ends_at
     is_late = lease.status in PREPARATION_STATES and lease.late_at is not None
     return ExtensionPart(
@@ -127,16 +125,19 @@ def extension_part(order: Order, lease: Lease | None) -> ExtensionPart | None:
         rows=rows,
         waiting=next((row.order for row in rows if row.order.status == OrderStatus.AWAITING_PAYMENT), None),
         is_running=is_running,
-        refusal=_refusal(lease, moment) if is_running else "",
+        refusal=_refusal(lease_found, moment) if is_running else "",
         late_until=last_ready_moment(lease) if is_late else None,
         ended_early=_ended_early(order, lease, rows),
+        room_until=lease_found.room_until,
     )
 
 
-def words_of_order(words: Words, order: Order, phase: Phase) -> Words:
-    """The words of a phase, or those of an extension where they differ."""
+def words_of_order(words: Words, order: Order, phase: Phase, *, is_reversed: bool) -> Words:
+    """The words of a phase, or those of an extension where they differ. `is_reversed`: its money was taken back."""
     if order.extends is None:
         return words
+    if phase == Phase.FAILED:
+        return _failed(is_reversed=is_reversed)
     maker = _WORDS.get(phase)
     return _before(words, order, phase) if maker is None else maker(order)
 
@@ -144,15 +145,14 @@ def words_of_order(words: Words, order: Order, phase: Phase) -> Words:
 def steps_of_extension(order: Order) -> list[tuple[str, str, str, datetime | None]]:
     """Name, title, note and time of what follows the payment of an extension."""
     return [
-        ("added", _("Added"), _("the end of your term moves"), order.active_at),
-        ("end", _("End"), _("with the lease"), order.ended_at),
+        ("added", pgettext("extension", "Added"), _("the end of your term moves"), order.active_at),
+        ("end", pgettext("step", "End"), _("with the lease"), order.ended_at),
     ]
 
 
-def _choices(order: Order, lease: Lease) -> tuple[TermChoice, ...]:
+def _choices(order: Order, lease: Lease, room: datetime | None) -> tuple[TermChoice, ...]:
     if lease.ends_at is None:
         return ()
-    room = extensions.room_until(lease, clock.now())
     found = []
     for days, priced in prices_today(order, limits=anonymous_limits()).items():
         is_free = room is None or extensions.new_upper(lease.ends_at, days * DAY_SECONDS) <= room
@@ -174,9 +174,9 @@ def _ended_early(order: Order, lease: Lease, rows: tuple[ExtensionRow, ...]) -> 
     return early_end_amount(order, lease, at=lease.ending_at, extensions=[row.order for row in rows])
 
 
-def _refusal(lease: Lease, moment: datetime) -> str:
+def _refusal(found: LeaseRows, moment: datetime) -> str:
     try:
-        extensions.require_extendable(lease, moment)
+        extensions.require_extendable(found.lease, moment, is_joining=found.is_joining)
     except Refusal as refusal:
         return refusal.text
     return ""
@@ -187,9 +187,9 @@ def _row(order: Order) -> ExtensionRow:
         OrderStatus.AWAITING_PAYMENT: (_("Waiting for payment"), "info", "clock"),
         OrderStatus.PAID: (_("Paid, being added"), "info", "half"),
         OrderStatus.ACTIVE: (_("Part of the term"), "good", "check"),
-        OrderStatus.ENDED: (_("Ended"), "", "ring"),
+        OrderStatus.ENDED: (pgettext("extension", "Ended"), "", "ring"),
         OrderStatus.EXPIRED: (_("Not paid in time"), "", "ring"),
-        OrderStatus.CANCELLED: (_("Cancelled"), "", "ring"),
+        OrderStatus.CANCELLED: (pgettext("extension", "Cancelled"), "", "ring"),
         OrderStatus.FAILED: (_("Not possible"), "bad", "stop"),
     }.get(OrderStatus(order.status), (order.status, "", "ring"))
     return ExtensionRow(order, badge, tone, icon)
@@ -200,7 +200,7 @@ def _before(words: Words, order: Order, phase: Phase) -> Words:
     if phase == Phase.PAYING:
         lede = _(
             "More days of your lease are kept for you until %(time)s; unpaid, its end stays as it is."
-        ) % {"time": instant_text(order.hold_expires_at, style="time")}
+        ) % {"time": instant_text(order.hold_expires_at, style="sentence")}
         return replace(words, lede=lede)
     if phase == Phase.CANCELLED and order.paid_at is None:
         return replace(words, lede=_("Your lease goes on to the end that it had. Nothing was charged."))
@@ -234,22 +234,26 @@ def _ended(order: Order) -> Words:
     at = order.ended_at
     return Words(
         heading=_("The term has ended"),
-        badge=_("Ended"),
+        badge=pgettext("extension", "Ended"),
         tone="",
         icon="ring",
         lede=_("The lease that this extension was part of is over since %(time)s.")
-        % {"time": instant_text(at)}
+        % {"time": instant_text(at, style="sentence")}
         if at
         else _("The lease that this extension was part of is over."),
     )
 
 
-def _failed(order: Order) -> Words:
+def _failed(*, is_reversed: bool) -> Words:
     lede = _("The end before it stands. All that you paid for this extension is due back to you.")
-    if is_reversed(order):
+    if is_reversed:
         lede = _("The network took back your transfer. The end before this extension stands.")
     return Words(
-        heading=_("The extension was not possible"), badge=_("Failed"), tone="bad", icon="stop", lede=lede
+        heading=_("The extension was not possible"),
+        badge=pgettext("extension", "Failed"),
+        tone="bad",
+        icon="stop",
+        lede=lede,
     )
 
 
@@ -259,5 +263,4 @@ _WORDS = {
     Phase.ACTIVE: _active,
     Phase.ENDING: _ended,
     Phase.ENDED: _ended,
-    Phase.FAILED: _failed,
 }

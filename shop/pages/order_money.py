@@ -5,16 +5,16 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from billing import offers
 from billing.lifecycle import PaymentStatus, RefundStatus
 from billing.models import Rail, Refund
+from billing.order_rows import OrderRows
 from billing.selectors import PaymentState
-from billing.services.credits import credited
 from billing.services.refund import amount_of
 from billing.services.refund_destination import CHANGEABLE
 from core import clock
-from core.models import Event
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 
@@ -50,7 +50,6 @@ class MoneyPart:
     looks_for_lot: bool
     credited: Decimal
     currency: str
-    mark: str
 
     @property
     def sent_by_staff(self) -> bool:
@@ -72,22 +71,20 @@ class MoneyPart:
         return any(line.reason in reasons for line in self.refunds)
 
 
-def money_part(order: Order, payment: PaymentState | None) -> MoneyPart | None:
-    """The part, or None where nothing goes back and nothing is to be chosen. Three queries at most."""
-    refunds = tuple(_line(row) for row in Refund.objects.filter(order=order))
+def money_part(rows: OrderRows, payment: PaymentState | None) -> MoneyPart | None:
+    """The part, or None where nothing goes back and nothing is to be chosen. No query."""
+    order = rows.order
+    refunds = tuple(_line(row) for row in rows.refunds)
     offered = order.offered_until if _is_open(order) else None
-    looks = offered is None and not refunds and _looks_for_lot(order, payment)
-    sum_of_credits = credited(order) if order.active_at else Decimal(0)
-    if not refunds and offered is None and not looks and not sum_of_credits:
+    looks = offered is None and not refunds and _looks_for_lot(rows, payment)
+    if not refunds and offered is None and not looks and not rows.credited:
         return None
-    states = [f"{line.pk}{line.badge}{line.destination}{line.tx_hash}" for line in refunds]
     return MoneyPart(
         refunds=refunds,
         offered_until=offered,
         looks_for_lot=looks,
-        credited=sum_of_credits,
+        credited=rows.credited,
         currency=order.quote.currency,
-        mark="|".join([*states, str(offered), str(looks)]),
     )
 
 
@@ -101,11 +98,11 @@ def _is_open(order: Order) -> bool:
     return order.status == OrderStatus.EXPIRED and not is_over
 
 
-def _looks_for_lot(order: Order, payment: PaymentState | None) -> bool:
-    if order.status != OrderStatus.EXPIRED or payment is None:
+def _looks_for_lot(rows: OrderRows, payment: PaymentState | None) -> bool:
+    if rows.order.status != OrderStatus.EXPIRED or payment is None:
         return False
     full = payment.status == PaymentStatus.SETTLED or payment.settled >= payment.amount > 0
-    return full and Event.objects.filter(name="order.no_capacity", order_ref=order.public_id).exists()
+    return full and rows.had_no_capacity
 
 
 def _line(row: Refund) -> RefundLine:
@@ -140,7 +137,7 @@ def _badge(row: Refund) -> tuple[str, str, str]:
         RefundStatus.ADDRESS_NEEDED: (_("Your address is needed"), "warn", "warn"),
         RefundStatus.DUE: (_("To be sent"), "info", "clock"),
         RefundStatus.SENT: (_("Sent, not confirmed yet"), "info", "half"),
-        RefundStatus.VERIFIED: (_("Arrived"), "good", "check"),
+        RefundStatus.VERIFIED: (pgettext("refund", "Arrived"), "good", "check"),
     }[RefundStatus(row.status)]
 
 

@@ -5,15 +5,17 @@ from typing import Final
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from core import units
 from core.formats import amount_text
 from planner import LotVerdict, Plan, plan
 from planner.lots import LotSpec
 from planner.terms import TermResult, shown_amount
 from planner.verdicts import COMFORTABLE, PILOT
 from shop.forms.plan import PlanForm, address_query, changed_values
-from shop.pages import plan_figures as figures
 from shop.pages.plan_bars import Bars, memory_bars, recommended
+from shop.pages.plan_figures import counts
 from shop.pages.plan_levers import LeverRow, lever_rows
 from shop.pages.plan_lots import SOLD, LotRow, configure_url, first_of_each, first_term, lot_row
 from shop.pages.plan_words import TABLE_ROWS, sentence
@@ -103,9 +105,9 @@ def plan_page(found: Plan, form: PlanForm, lots: tuple[LotSpec, ...]) -> PlanPag
     return PlanPage(
         headline=_headline(found, start),
         model=found.arch.name,
-        need=figures.gib(found.required_gib),
+        need=units.gib(found.required_gib),
         run=_run_hours(start),
-        results="" if best is None else figures.counts(best.runs_slow or 0, best.runs or 0),
+        results="" if best is None else counts(best.runs_slow or 0, best.runs or 0),
         result_days=None if best is None else best.days,
         offer=_offer(start, rows),
         less=less[0],
@@ -123,9 +125,9 @@ def plan_page(found: Plan, form: PlanForm, lots: tuple[LotSpec, ...]) -> PlanPag
         larger=tuple(lot_row(verdict, chosen=False) for verdict in lots_later),
         days=tuple(sorted({days for lot in lots for days in lot.prices})),
         currency=lots[0].currency if lots else "",
-        chance=figures.share(float(found.request.chance)),
-        comfortable=figures.share(COMFORTABLE),
-        pilot=figures.share(PILOT),
+        chance=units.share(float(found.request.chance)),
+        comfortable=units.share(COMFORTABLE),
+        pilot=units.share(PILOT),
         timed=found.request.tokens is not None and found.request.run.trained,
         rule=_rule(found),
         assumptions=tuple(sentence(note) for note in found.assumptions),
@@ -138,9 +140,23 @@ def _headline(found: Plan, start: LotVerdict | None) -> str:
         return _("No lot on sale carries this run as it stands")
     words = {"accelerator": start.lot.accelerator_name, "cards": start.lot.cards}
     if start.fit.shape == "independent":
-        return _("Each of %(cards)s cards of %(accelerator)s carries a run of its own") % words
+        return (
+            ngettext(
+                "%(cards)s card of %(accelerator)s carries a run of its own",
+                "Each of %(cards)s cards of %(accelerator)s carries a run of its own",
+                start.lot.cards,
+            )
+            % words
+        )
     if start.lot.cards > 1:
-        return _("%(cards)s cards of %(accelerator)s carry this run together") % words
+        return (
+            ngettext(
+                "%(cards)s card of %(accelerator)s carries this run",
+                "%(cards)s cards of %(accelerator)s carry this run together",
+                start.lot.cards,
+            )
+            % words
+        )
     if start.verdict == "pilot":
         return _("One %(accelerator)s can carry this run; a pilot must confirm it") % words
     return _("One %(accelerator)s carries this run with room to spare") % words
@@ -149,7 +165,7 @@ def _headline(found: Plan, start: LotVerdict | None) -> str:
 def _run_hours(start: LotVerdict | None) -> str:
     if start is None or start.hours is None:
         return ""
-    return figures.hours_range(start.hours.low, start.hours.high)
+    return units.hours_range(start.hours.low, start.hours.high)
 
 
 def _offer(start: LotVerdict | None, rows: tuple[LotRow, ...]) -> Offer | None:
@@ -204,10 +220,14 @@ def _less_to_pay(found: Plan, start: LotVerdict | None) -> tuple[str, str]:
         "accelerator": verdict.lot.accelerator_name,
         "cards": verdict.lot.cards,
         "days": term.days,
-        "price": figures.money(term.price, verdict.lot.currency),
+        "price": units.money(term.price, verdict.lot.currency),
     }
-    text = _("Less to pay for one result: %(accelerator)s × %(cards)s for %(days)s days, %(price)s.") % words
-    return text, configure_url(verdict, term.days)
+    text = ngettext(
+        "Less to pay for one result: %(accelerator)s × %(cards)s for %(days)s day, %(price)s.",
+        "Less to pay for one result: %(accelerator)s × %(cards)s for %(days)s days, %(price)s.",
+        term.days,
+    )
+    return text % words, configure_url(verdict, term.days)
 
 
 def _unfinished(start: LotVerdict | None) -> str:
@@ -218,24 +238,26 @@ def _unfinished(start: LotVerdict | None) -> str:
     if not known:
         return ""
     longest = known[-1]
-    return _("The largest run that surely fits %(days)s days on it has %(tokens)s tokens.") % {
-        "days": longest.days,
-        "tokens": figures.billions(longest.largest_tokens or 0),
-    }
+    text = ngettext(
+        "The largest run that surely fits %(days)s day on it has %(tokens)s tokens.",
+        "The largest run that surely fits %(days)s days on it has %(tokens)s tokens.",
+        longest.days,
+    )
+    return text % {"days": longest.days, "tokens": units.billions(longest.largest_tokens or 0)}
 
 
 def _ranges(found: Plan) -> Ranges:
     spans = (found.budget.tensors, found.budget.required, found.budget.shown)
-    return Ranges(*(figures.gib_range(span.low, span.high) for span in spans))
+    return Ranges(*(units.gib_range(span.low, span.high) for span in spans))
 
 
 def _rule(found: Plan) -> Rule:
     rules = found.rules
     return Rule(
-        rule=figures.gb(rules.rule_gb),
-        table="" if rules.table_gb is None else figures.gb(rules.table_gb),
+        rule=units.gb(rules.rule_gb),
+        table="" if rules.table_gb is None else units.gb(rules.table_gb),
         table_row="" if rules.table_row is None else str(TABLE_ROWS[rules.table_row]),
-        ours=figures.gb(rules.ours_gb),
+        ours=units.gb(rules.ours_gb),
         reasons=tuple(sentence(note) for note in rules.reasons),
     )
 
@@ -252,7 +274,7 @@ def _cheaper_way(found: Plan, form: PlanForm, lots: tuple[LotSpec, ...]) -> tupl
     row = next(row for row in lever_rows(found, None) if row.code == lever.code)
     words = {
         "way": row.name,
-        "need": figures.gib(other.required_gib),
+        "need": units.gib(other.required_gib),
         "accelerator": instead.lot.accelerator_name,
         "cards": instead.lot.cards,
     }

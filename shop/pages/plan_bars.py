@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.units import figure, gib
 from planner import LotVerdict, Plan
 from planner.moments import COMPONENTS, Moment
 from planner.verdicts import COMFORTABLE
 from planner.weights import GIB
-from shop.pages.plan_figures import figure, gib
 from shop.pages.plan_words import COMPONENTS as COMPONENT_WORDS
 from shop.pages.plan_words import MOMENT_NOTES, MOMENTS, NOTES
 

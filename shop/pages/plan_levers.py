@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from core import units
 from planner import Plan
 from planner.levers import Lever
 from shop.forms.plan import address_query, changed_values
-from shop.pages import plan_figures as figures
 from shop.pages.plan_words import LEVERS, SPEEDS
 
 
@@ -36,12 +36,12 @@ def _row(found: Plan, lever: Lever, values: Mapping[str, str] | None) -> LeverRo
     speed = str(SPEEDS[lever.speed])
     if lever.slower is not None:
         low, high = lever.slower
-        speed = speed % {"low": figures.share(low), "high": figures.share(high)}
+        speed = speed % {"low": units.share(low), "high": units.share(high)}
     return LeverRow(
         code=lever.code,
         name=str(LEVERS[lever.code]),
-        need=figures.figure(lever.required_gib),
-        saved=figures.figure(lever.saved_gib),
+        need=units.figure(lever.required_gib),
+        saved=units.figure(lever.saved_gib),
         speed=speed,
         helps=lever.helps,
         url=url,

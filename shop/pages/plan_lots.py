@@ -7,12 +7,14 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
+from core import units
 from core.formats import amount_text
 from planner import LotVerdict, Plan
 from planner.terms import TermResult, shown_amount
 from planner.verdicts import ORDER
-from shop.pages import plan_figures as figures
+from shop.pages.plan_figures import counts
 from shop.pages.plan_words import FINISH, NOT_JUDGED, SHAPES, VERDICTS, sentence
 
 SOLD: Final = frozenset({"comfortable", "pilot"})
@@ -109,14 +111,14 @@ def lot_row(verdict: LotVerdict, *, chosen: bool) -> LotRow:
         word=word,
         sold=sold,
         chosen=chosen,
-        usable="" if verdict.usable_gib is None else figures.figure(verdict.usable_gib),
+        usable="" if verdict.usable_gib is None else units.figure(verdict.usable_gib),
         left=_left(verdict),
         run=_run(verdict),
         results=tuple((row.days, row.results) for row in terms),
         per_success=_per_success(best) if best else _no_result(verdict, sold),
         first_days=best.days if best else None,
         first_price=amount_text(best.price) if best else "",
-        needs="" if fit is None else figures.gib(fit.required_gib),
+        needs="" if fit is None else units.gib(fit.required_gib),
         shape="" if fit is None else str(SHAPES[fit.shape]),
         rocm=lot.stack == "ROCm",
         cautions=tuple(sentence(note) for note in verdict.cautions),
@@ -156,17 +158,17 @@ def _badge(verdict: LotVerdict) -> tuple[str, str, str]:
 def _left(verdict: LotVerdict) -> str:
     if verdict.fit is None:
         return _("not known") if verdict.usable_gib is None else _("not judged")
-    return figures.share(verdict.fit.free_share) if verdict.fit.free_share >= 0 else _("none")
+    return units.share(verdict.fit.free_share) if verdict.fit.free_share >= 0 else pgettext("memory", "none")
 
 
 def _run(verdict: LotVerdict) -> str:
     if verdict.verdict == "no":
-        return _("none")
+        return pgettext("run", "none")
     if verdict.verdict == "tight":
         return _("Not sold as a fit")
     if verdict.hours is None:
         return _("not estimated")
-    return figures.hours_range(verdict.hours.low, verdict.hours.high)
+    return units.hours_range(verdict.hours.low, verdict.hours.high)
 
 
 def _term(verdict: LotVerdict, term: TermResult, sold: bool) -> TermRow:
@@ -177,20 +179,20 @@ def _term(verdict: LotVerdict, term: TermResult, sold: bool) -> TermRow:
         finish=str(FINISH[term.finish]) if sold else _("Not sold as a fit"),
         results=_results(term) if estimated else _no_result(verdict, sold),
         per_success=_per_success(term) if estimated else _no_result(verdict, sold),
-        idle="" if term.idle_hours is None or not estimated else figures.hours(term.idle_hours),
-        largest="" if term.largest_tokens is None or not estimated else figures.billions(term.largest_tokens),
+        idle="" if term.idle_hours is None or not estimated else units.hours(term.idle_hours),
+        largest="" if term.largest_tokens is None or not estimated else units.billions(term.largest_tokens),
         url=configure_url(verdict, term.days),
     )
 
 
 def _results(term: TermResult) -> str:
-    return figures.counts(term.runs_slow or 0, term.runs or 0)
+    return counts(term.runs_slow or 0, term.runs or 0)
 
 
 def _no_result(verdict: LotVerdict, sold: bool) -> str:
     """Unknown and none are two different things."""
     if not sold:
-        return _("none")
+        return pgettext("result", "none")
     return _("not known") if verdict.hours is None else _("no result")
 
 

@@ -1,8 +1,9 @@
 """The planner's codes as sentences of the site, in one place. `planner.texts` has the English of the terminal."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from planner.notes import Note
 from shop.pages.plan_figures import shown
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
     Words = dict[str, _StrPromise]
+
+# Parameters whose noun stands beside them; a note has at most one.
+_COUNTED: Final = frozenset({"cards", "layers", "seq_len"})
 
 NOTES: "Words" = {
     # what binds
@@ -27,20 +31,34 @@ NOTES: "Words" = {
     "uneven_lengths": _("Sequences of different length waste memory; packing or bucketing would free it."),
     "nothing_fits": _("No lot on sale carries this run as it stands; the cheaper ways show what would."),
     # lots
-    "memory_not_pooled": _(
-        "The %(cards)s cards are separate memories of %(usable_gib)s; they are not one pool."
+    "memory_not_pooled": ngettext_lazy(
+        "The memory of %(cards)s card is %(usable_gib)s; cards are not one pool.",
+        "The %(cards)s cards are separate memories of %(usable_gib)s; they are not one pool.",
+        "count",
     ),
-    "separate_runs": _("Counted as %(cards)s independent runs, one on each card."),
-    "sharding_communicates": _(
-        "The %(cards)s cards exchange weights at every layer; the speed does not multiply."
+    "separate_runs": ngettext_lazy(
+        "Counted as %(cards)s independent run, one on each card.",
+        "Counted as %(cards)s independent runs, one on each card.",
+        "count",
+    ),
+    "sharding_communicates": ngettext_lazy(
+        "The %(cards)s card exchanges weights at every layer; the speed does not multiply.",
+        "The %(cards)s cards exchange weights at every layer; the speed does not multiply.",
+        "count",
     ),
     "activations_not_sharded": _(
         "The activations of one micro-batch are not divided, so more cards would not help."
     ),
-    "tensor_needs_link": _(
-        "%(cards)s cards exchange hidden states inside every layer: an NVLink-class link is needed."
+    "tensor_needs_link": ngettext_lazy(
+        "%(cards)s card exchanges hidden states inside every layer: an NVLink-class link is needed.",
+        "%(cards)s cards exchange hidden states inside every layer: an NVLink-class link is needed.",
+        "count",
     ),
-    "ddp_same_memory": _("DDP on %(cards)s cards leaves the memory of each card unchanged."),
+    "ddp_same_memory": ngettext_lazy(
+        "DDP on %(cards)s card leaves the memory of each card unchanged.",
+        "DDP on %(cards)s cards leaves the memory of each card unchanged.",
+        "count",
+    ),
     "confirm_topology": _("Confirm topology, process binding and the collective library before you scale."),
     "slow_link": _("The cards are linked by %(link)s, which slows sharded training."),
     "rocm_confirm": _(
@@ -61,7 +79,11 @@ NOTES: "Words" = {
         "No utilisation is published for %(accelerator)s; a wide range stands in for it."
     ),
     "size_unknown": _("The memory of this card was not found in any source."),
-    "too_few_cards": _("This lot has %(cards)s cards, fewer than the %(wanted)s asked for."),
+    "too_few_cards": ngettext_lazy(
+        "This lot has %(cards)s card, fewer than the %(wanted)s asked for.",
+        "This lot has %(cards)s cards, fewer than the %(wanted)s asked for.",
+        "count",
+    ),
     # rules of thumb
     "rule_recipe": _(
         "Your recipe keeps %(ours)s bytes per parameter at the optimizer step; the rule assumes %(rule)s."
@@ -72,24 +94,34 @@ NOTES: "Words" = {
     "rule_adapters_only": _("Gradients and optimizer state exist for %(percent)s of the parameters only."),
     "rule_embeddings_stay": _("Embeddings and norms stay in 16 bit: %(gib)s that the table leaves out."),
     "rule_activations_left_out": _("The rules leave out activations: up to %(gib)s here."),
-    "rule_not_sharded": _("Our figure is for each of the %(cards)s cards; the rules know one card."),
+    "rule_not_sharded": ngettext_lazy(
+        "Our figure is for %(cards)s card; the rules know one card.",
+        "Our figure is for each of the %(cards)s cards; the rules know one card.",
+        "count",
+    ),
     "rule_is_for_training": _(
         "The rules are about training; serving keeps a cache instead, here %(cache_gib)s."
     ),
     # assumptions
     "from_published": _("An estimate from measurements that others published; we measured nothing."),
     "units": _("GiB are 2^30 bytes, GB are 10^9 bytes."),
-    "context": _("A CUDA context takes %(low)s to %(high)s\u00a0GiB beside the tensors."),
-    "guessed_shape": _(
-        "Only the size is known: a shape with %(layers)s layers is assumed, and the range is wide."
+    "context": _("A CUDA context takes %(low)s to %(high)s GiB beside the tensors."),
+    "guessed_shape": ngettext_lazy(
+        "Only the size is known: a shape with %(layers)s layer is assumed, and the range is wide.",
+        "Only the size is known: a shape with %(layers)s layers is assumed, and the range is wide.",
+        "count",
     ),
-    "longest_batch": _(
-        "Every batch is the longest one: micro-batch %(micro_batch)s, sequences of %(seq_len)s tokens."
+    "longest_batch": ngettext_lazy(
+        "Every batch is the longest one: micro-batch %(micro_batch)s, sequences of %(seq_len)s token.",
+        "Every batch is the longest one: micro-batch %(micro_batch)s, sequences of %(seq_len)s tokens.",
+        "count",
     ),
     "packed": _("Sequences are packed or of equal length."),
     "not_packed": _("Sequences differ in length and are padded."),
-    "cache_full": _(
-        "The caches of all conversations (%(conversations)s) are full at once, at %(seq_len)s tokens each."
+    "cache_full": ngettext_lazy(
+        "The caches of all conversations (%(conversations)s) are full at once, at %(seq_len)s token each.",
+        "The caches of all conversations (%(conversations)s) are full at once, at %(seq_len)s tokens each.",
+        "count",
     ),
     "adapter_dropout": _("Adapters have dropout, which keeps a copy of their input."),
     "adapter_no_dropout": _("Adapters have no dropout."),
@@ -197,5 +229,9 @@ FINISH: "Words" = {
 
 def sentence(note: Note) -> str:
     """A note of a plan in the active language."""
-    text = str(NOTES[note.code])
-    return text % shown(note.params) if note.params else text
+    text = NOTES[note.code]
+    if not note.params:
+        return str(text)
+    counts = [value for name, value in note.params.items() if name in _COUNTED]
+    # Beside the figures as they are read: the number that chooses the plural.
+    return str(text % {**shown(note.params), "count": counts[0] if counts else 0})

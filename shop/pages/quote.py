@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from catalog import tax
 from catalog.pricing import KIND_LOT, KIND_OPTION, KIND_TAX
+from catalog.wording import quantity_text
 from core.formats import amount_text, percent_text
 from orders.models import Quote
 
@@ -94,6 +95,6 @@ def _option_line(line: dict[str, Any]) -> QuoteLine:
     return QuoteLine(
         label=_(facts["name"]),
         detail=detail,
-        quantity=f"{amount_text(line['quantity'], places=0)}\u00a0{_(facts['unit'])}",
+        quantity=quantity_text(int(line["quantity"]), facts["unit"]),
         amount=Decimal(line["amount"]),
     )

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from catalog.models import Accelerator
-from core.formats import NO_BREAK, amount_text
+from core.formats import amount_text
+from core.units import in_unit
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ def specs_of(accelerator: Accelerator) -> list[Spec]:
         Spec(_("bf16, dense"), _measured(accelerator.bf16_dense_tflops, "TFLOPS")),
         Spec(_("fp8, dense"), _measured(accelerator.fp8_dense_tflops, "TFLOPS")),
         Spec(_("fp4, dense"), _measured(accelerator.fp4_dense_tflops, "TFLOPS")),
-        Spec(_("Card to card"), _link(accelerator)),
+        Spec(_("Card to card"), link_text(accelerator)),
         Spec(_("Board power"), _measured(accelerator.board_power_w, "W")),
         Spec(_("Architecture"), accelerator.architecture),
         Spec(_("Build target"), accelerator.target),
@@ -51,12 +53,12 @@ def _measured(value: int | Decimal | None, unit: str) -> str | None:
     if value is None:
         return None
     if value == 0:
-        return _("none")
-    shown = value.normalize() if isinstance(value, Decimal) else value
-    return f"{amount_text(shown, places=None)}{NO_BREAK}{unit}"
+        return pgettext("unit of the hardware", "none")
+    return in_unit(value, unit)
 
 
-def _link(accelerator: Accelerator) -> str | None:
+def link_text(accelerator: Accelerator) -> str | None:
+    """How the cards of a node are joined, with the rate where it is known."""
     if accelerator.link is None:
         return None
     rate = _measured(accelerator.link_gb_s, "GB/s")

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from core.formats import instant_text, token_text
 from core.models import Audience, Event
@@ -51,7 +52,7 @@ def _money(payload: Payload, key: str) -> str:
 
 def _moment(payload: Payload, key: str) -> str:
     parsed = parse_datetime(str(payload.get(key, "")))
-    return instant_text(parsed) if parsed is not None and parsed.tzinfo is not None else ""
+    return instant_text(parsed, style="sentence") if parsed is not None and parsed.tzinfo is not None else ""
 
 
 def _placed(payload: Payload) -> tuple[str, str]:
@@ -158,7 +159,10 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
     "payment.reversed": _reversed,
     "order.paid": _paid,
     "lease.ready": _ready,
-    "lease.preparing": lambda _payload: (_("Preparing"), _("A machine is set up for you.")),
+    "lease.preparing": lambda _payload: (
+        pgettext("timeline", "Preparing"),
+        _("A machine is set up for you."),
+    ),
     "lease.testing": lambda _payload: (
         _("Acceptance test"),
         _("Model, number of cards, health and a login are checked against your order."),
@@ -198,7 +202,7 @@ _WORDS: dict[str, Callable[[Payload], tuple[str, str]]] = {
     ),
     "lease.wiping": lambda _payload: (_("The disks are being wiped"), ""),
     "lease.closed": lambda _payload: (
-        _("Wiped"),
+        pgettext("disks", "Wiped"),
         _("Nothing of yours remains on these machines."),
     ),
     "order.expired": lambda _payload: (_("The hold ended"), _("The cards are on sale again.")),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from billing.lifecycle import PaymentFlag, PaymentStatus
 from billing.selectors import PaymentState
@@ -33,7 +33,7 @@ class Situation:
 
     @property
     def hold_end(self) -> str:
-        return instant_text(self.order.hold_expires_at, style="time")
+        return instant_text(self.order.hold_expires_at, style="sentence")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _seen(situation: Situation) -> Words:
 def _final(situation: Situation) -> Words:
     return Words(
         heading=_("Payment final"),
-        badge=_("Final"),
+        badge=pgettext("payment", "Final"),
         tone="good",
         icon="check",
         lede=_("%(received)s %(asset)s have arrived for good. Your cards are prepared next.")
@@ -140,10 +140,10 @@ def _checking(situation: Situation) -> Words:
 
 
 def _preparing(situation: Situation) -> Words:
-    ready_by = instant_text(situation.lease.ready_by) if situation.lease else ""
+    ready_by = instant_text(situation.lease.ready_by, style="sentence") if situation.lease else ""
     return Words(
         heading=_("Your cards are being prepared"),
-        badge=_("Preparing"),
+        badge=pgettext("order", "Preparing"),
         tone="info",
         icon="half",
         lede=_(
@@ -154,10 +154,10 @@ def _preparing(situation: Situation) -> Words:
 
 
 def _late(situation: Situation) -> Words:
-    promised = instant_text(situation.lease.ready_by) if situation.lease else ""
+    promised = instant_text(situation.lease.ready_by, style="sentence") if situation.lease else ""
     return Words(
         heading=_("Your cards are not ready yet"),
-        badge=_("Late"),
+        badge=pgettext("order", "Late"),
         tone="warn",
         icon="clock",
         lede=_(
@@ -169,7 +169,7 @@ def _late(situation: Situation) -> Words:
 
 def _suspended(situation: Situation) -> Words:
     until = reversed_until(situation.lease) if situation.lease else None
-    kept_until = instant_text(until) if until else ""
+    kept_until = instant_text(until, style="sentence") if until else ""
     return Words(
         heading=_("Your access is paused"),
         badge=_("Payment reversed"),
@@ -187,13 +187,17 @@ def _active(situation: Situation) -> Words:
     lease = situation.lease
     ends_at = lease.ends_at if lease else None
     if lease is not None and lease.status == "degraded":
-        return _degraded(moving=lease.moving_at is not None, ends_at=instant_text(ends_at) if ends_at else "")
+        return _degraded(
+            moving=lease.moving_at is not None,
+            ends_at=instant_text(ends_at, style="sentence") if ends_at else "",
+        )
     return Words(
         heading=_("Access ready, term started"),
-        badge=_("Active"),
+        badge=pgettext("order", "Active"),
         tone="good",
         icon="check",
-        lede=_("Your access works until %(time)s.") % {"time": instant_text(ends_at) if ends_at else ""},
+        lede=_("Your access works until %(time)s.")
+        % {"time": instant_text(ends_at, style="sentence") if ends_at else ""},
     )
 
 
@@ -201,7 +205,7 @@ def _degraded(*, moving: bool, ends_at: str) -> Words:
     if moving:
         return Words(
             heading=_("Your lease moves to other cards"),
-            badge=_("Moving"),
+            badge=pgettext("lease", "Moving"),
             tone="warn",
             icon="clock",
             lede=_("Access opens again when the new machine has passed its test. The term ends on %(time)s.")
@@ -226,19 +230,22 @@ def _ending(situation: Situation) -> Words:
         badge=_("Being wiped"),
         tone="info",
         icon="wipe",
-        lede=_("Access ended at %(time)s. The disks are being wiped; we confirm it here.")
-        % {"time": instant_text(ends_at) if ends_at else ""},
+        lede=_("Access ended on %(time)s. The disks are being wiped; we confirm it here.")
+        % {"time": instant_text(ends_at, style="sentence") if ends_at else ""},
     )
 
 
 def _ended(situation: Situation) -> Words:
     wiped_at = situation.lease.wiped_at if situation.lease else None
     lede = (
-        _("Wiped on %(time)s. Nothing of yours remains on these machines.") % {"time": instant_text(wiped_at)}
+        _("Wiped on %(time)s. Nothing of yours remains on these machines.")
+        % {"time": instant_text(wiped_at, style="sentence")}
         if wiped_at
         else _("Access is closed.")
     )
-    return Words(heading=_("The term has ended"), badge=_("Ended"), tone="", icon="ring", lede=lede)
+    return Words(
+        heading=_("The term has ended"), badge=pgettext("order", "Ended"), tone="", icon="ring", lede=lede
+    )
 
 
 def _expired(situation: Situation) -> Words:
@@ -250,8 +257,8 @@ def _expired(situation: Situation) -> Words:
     else:
         lede = _("Nothing was charged. If your transfer is on its way, it will appear here.")
     return Words(
-        heading=_("The hold ended at %(time)s") % {"time": situation.hold_end},
-        badge=_("Expired"),
+        heading=_("The hold ended on %(time)s") % {"time": situation.hold_end},
+        badge=pgettext("order", "Expired"),
         tone="",
         icon="ring",
         lede=lede,
@@ -280,7 +287,9 @@ def _cancelled(situation: Situation) -> Words:
         )
     else:
         lede = _("Nothing was charged and the cards are on sale again.")
-    return Words(heading=_("Order cancelled"), badge=_("Cancelled"), tone="", icon="ring", lede=lede)
+    return Words(
+        heading=_("Order cancelled"), badge=pgettext("order", "Cancelled"), tone="", icon="ring", lede=lede
+    )
 
 
 def _failed(situation: Situation) -> Words:
@@ -295,7 +304,7 @@ def _failed(situation: Situation) -> Words:
         )
     return Words(
         heading=_("The order could not be delivered"),
-        badge=_("Failed"),
+        badge=pgettext("order", "Failed"),
         tone="bad",
         icon="stop",
         lede=_("A full refund is due to you: %(received)s %(asset)s. Each step is shown on this page.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from django import forms, template
@@ -12,9 +13,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from structlog.contextvars import get_contextvars
 
+from catalog.models import Accelerator
 from core import formats
 from core.templatetags import figures
 from shop import context
+from shop.pages import charts
+from shop.pages.specs import link_text
 
 register = template.Library()
 # The same figures on pages as in mails.
@@ -67,8 +71,16 @@ def countdown(seconds: int) -> str:
 
 
 @register.simple_tag
+def countdown_words(seconds: int) -> SafeString:
+    """`components/countdown.html` as a tag, to be put into a translated sentence."""
+    return format_html(
+        '<span class="countdown" data-left="{}">{}</span>', int(seconds), formats.countdown_text(int(seconds))
+    )
+
+
+@register.simple_tag
 def instant_words(value: datetime, style: str = "full") -> SafeString:
-    """`instant` as a tag, to be put into a translated sentence: `{% instant_words x "time" as when %}`."""
+    """`instant` as a tag, to be put into a translated sentence: `{% instant_words x "sentence" as when %}`."""
     return format_html(
         '<time datetime="{}">{}</time>', _machine_time(value), formats.instant_text(value, style=style)
     )
@@ -103,6 +115,18 @@ def is_group(field: BoundField) -> bool:
 
 def _machine_time(value: datetime) -> str:
     return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@register.filter
+def cents(value: Decimal | None) -> str:
+    """Hundredths of the currency; empty where the figure is not known."""
+    return "" if value is None else charts.cents_text(value)
+
+
+@register.filter
+def link_words(accelerator: Accelerator) -> str:
+    """How its cards are joined; empty where that is not known."""
+    return link_text(accelerator) or ""
 
 
 @register.filter

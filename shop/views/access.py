@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core import clock
 from core.errors import Conflict, NotFound, Refusal
+from fleet.lease_rows import lease_rows
 from fleet.selectors import Member, lease_of_order
 from fleet.services.export import declare
 from fleet.services.members import add_keys, revoke_key, rotate_key
@@ -124,7 +125,8 @@ def _order(token: str) -> Order:
 
 
 def _members(found: Order) -> MembersPart:
-    part = members_part(lease_of_order(found.public_id), clock.now())
+    rows = lease_rows(found.public_id)
+    part = members_part(rows, clock.now()) if rows is not None else None
     if part is None:
         raise _no_lease(found)
     return part
@@ -148,6 +150,8 @@ def _no_lease(found: Order) -> Refusal:
 def _members_page(
     request: HttpRequest, found: Order, part: MembersPart, form: MemberForm, *, status: int = 200
 ) -> HttpResponse:
+    if form.is_bound:
+        form.keep_keys()
     context = {"order": found, "part": part, "form": form}
     return render(request, "shop/order_members.html", context, status=status)
 
@@ -155,6 +159,8 @@ def _members_page(
 def _member_page(
     request: HttpRequest, found: Order, part: MembersPart, key: Member, form: KeyForm, *, status: int = 200
 ) -> HttpResponse:
+    if form.is_bound:
+        form.keep_keys()
     context = {"order": found, "part": part, "member": key, "form": form}
     return render(request, "shop/order_member.html", context, status=status)
 

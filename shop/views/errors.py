@@ -1,34 +1,54 @@
 """Error pages: one look, one id, and for "none" and "not yours" the same answer."""
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from django.conf import settings
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils import translation
 
+from core import clock
 from core.errors import Refusal, TooMany
+from shop import context as site_context
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
-_TEMPLATES = {
-    400: "400.html",
-    403: "403.html",
-    404: "404.html",
-    413: "413.html",
-    429: "429.html",
-    500: "500.html",
-    503: "503.html",
-}
+# Those that have a page of their own: NUMBER.html.
+STATUSES = frozenset({400, 403, 404, 405, 413, 429, 500, 503})
+RETRY_SECONDS = 60
 
 
-def error_page(request: HttpRequest, status: int, **context: Any) -> HttpResponse:
-    """The page of a status. Rendered without context processors: it must work whatever is broken."""
-    context["request_id"] = getattr(request, "request_id", "")
-    template = _TEMPLATES.get(status, "400.html" if status < 500 else "500.html")
-    response = HttpResponse(render_to_string(template, context), status=status)
+def error_page(request: HttpRequest, status: int, *, template: str = "", **context: Any) -> HttpResponse:
+    """The page of a status, in the language of the address, of the choice, or of the browser.
+
+    Rendered without context processors, a session or the database: it must work whatever is broken.
+    """
+    known = status if status in STATUSES else 400 if status < 500 else 500
+    language = translation.get_language_from_request(request, check_path=True)
+    with translation.override(language):
+        html = render_to_string(template or f"{known}.html", _context(request) | context)
+    response = HttpResponse(html, status=status)
     response["Cache-Control"] = "no-store"
+    response["Content-Language"] = language
+    if status == 503:
+        response["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def _context(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "request_id": getattr(request, "request_id", ""),
+        "at": clock.system_now(),
+        "demo": settings.DEMO,
+        "theme": site_context.chosen_theme(request),
+        "languages": site_context.language_links(request),
+        # What was asked for can be asked for again; what was sent cannot.
+        "again": request.get_full_path() if request.method in ("GET", "HEAD") else "",
+    }
 
 
 def refusal_page(request: HttpRequest, refusal: Refusal) -> HttpResponse:
@@ -42,8 +62,7 @@ def refusal_page(request: HttpRequest, refusal: Refusal) -> HttpResponse:
         if refusal.retry_after_seconds is not None:
             response["Retry-After"] = str(refusal.retry_after_seconds)
         return response
-    context = {"sentence": refusal.text, "request_id": getattr(request, "request_id", "")}
-    return HttpResponse(render_to_string("refusal.html", context), status=refusal.status)
+    return error_page(request, refusal.status, template="refusal.html", sentence=refusal.text)
 
 
 def shows_refusals(view: View) -> View:
@@ -73,9 +92,9 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return error_page(request, 500)
+    """500, or 503 where the database does not answer: Django calls this while the exception is handled."""
+    return error_page(request, 503 if isinstance(sys.exc_info()[1], OperationalError) else 500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    context = {"request_id": getattr(request, "request_id", "")}
-    return HttpResponse(render_to_string("403_csrf.html", context), status=403)
+    return error_page(request, 403, template="403_csrf.html")

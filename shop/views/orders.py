@@ -5,16 +5,19 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from billing.models import ChainState
+from billing.order_rows import news_of, page_of
 from billing.services.claim import claim
 from billing.services.demo_pay import request_demo_transfer
 from billing.services.look_at_card import look_at_card
+from core import clock
 from core.decisions import count_open, open_decision
 from core.errors import NotFound, Refusal, TooMany
 from core.formats import amount_text
@@ -25,6 +28,7 @@ from orders.services.cancel import cancel
 from shop.forms.order import ClaimForm, ProblemForm
 from shop.forms.refused import show_refusal
 from shop.headers import private_page
+from shop.pages.live import live_part as live_of
 from shop.pages.order import order_page
 from shop.views.errors import shows_refusals
 
@@ -36,23 +40,35 @@ _PROBLEM_LENGTH = 4000
 @require_safe
 @private_page
 @shows_refusals
+@clock.offset_read_once()
 def order(request: HttpRequest, token: str) -> HttpResponse:
     """Payment, progress, access or what ended it: what the order's state asks for."""
-    found = _order(token)
     if request.GET.get("card") == "back":
-        look_at_card(found)
-    return _show(request, found, ClaimForm(label_suffix=""))
+        look_at_card(_order(token))
+    return _show(request, token, ClaimForm(label_suffix=""))
 
 
 @require_safe
 @private_page
 @shows_refusals
+@clock.offset_read_once()
 def live_part(request: HttpRequest, token: str) -> HttpResponse:
-    """The part that is fetched every few seconds. Where more has changed the whole page is loaded anew."""
-    page = order_page(_order(token))
-    response = render(request, "shop/parts/live.html", {"page": page, "order": page.order})
-    if request.GET.get("mark") != page.mark:
+    """The part that is fetched every few seconds, in one query. Where more has changed the whole page is loaded anew;
+    where nothing has, nothing is drawn."""
+    rows = news_of(token)
+    if rows is None:
+        raise _no_order()
+    live = live_of(rows, rows.lease)
+    is_whole = request.GET.get("mark") == live.mark
+    response: HttpResponse
+    if is_whole and live.etag in parse_etags(request.headers.get("If-None-Match", "")):
+        response = HttpResponseNotModified()
+    else:
+        response = render(request, "shop/parts/live.html", {"live": live})
+    if not is_whole:
         response["HX-Refresh"] = "true"
+    response["ETag"] = live.etag
+    response["Cache-Control"] = "private, no-cache"
     return response
 
 
@@ -64,7 +80,7 @@ def claim_payment(request: HttpRequest, token: str) -> HttpResponse:
     found = _order(token)
     form = ClaimForm(request.POST, label_suffix="")
     if not form.is_valid():
-        return _show(request, found, form, status=400)
+        return _show(request, token, form, status=400)
     try:
         view = claim(
             order_id=found.public_id, by="page", transaction_hash=form.cleaned_data["transaction_hash"]
@@ -72,12 +88,12 @@ def claim_payment(request: HttpRequest, token: str) -> HttpResponse:
     except TooMany as refusal:
         # Not an error of the buyer: the page says when the next look is possible.
         messages.info(request, refusal.text)
-        response = _show(request, found, form, status=refusal.status)
+        response = _show(request, token, form, status=refusal.status)
         response["Retry-After"] = str(refusal.retry_after_seconds or 10)
         return response
     except Refusal as refusal:
         show_refusal(form, refusal, fields={"transaction_hash": "transaction_hash"})
-        return _show(request, found, form, status=refusal.status)
+        return _show(request, token, form, status=refusal.status)
     head = (
         ChainState.objects.filter(network=view.payment.network).values_list("head_number", flat=True).first()
     )
@@ -165,7 +181,7 @@ def _act(request: HttpRequest, token: str, act: Callable[[Order], str]) -> HttpR
         if refusal.status == 404:
             raise
         messages.warning(request, refusal.text)
-        return _show(request, _order(token), ClaimForm(label_suffix=""), status=refusal.status)
+        return _show(request, token, ClaimForm(label_suffix=""), status=refusal.status)
 
 
 def _back(request: HttpRequest, found: Order, said: str) -> HttpResponse:
@@ -176,10 +192,17 @@ def _back(request: HttpRequest, found: Order, said: str) -> HttpResponse:
 def _order(token: str) -> Order:
     found = order_by_token(token)
     if found is None:
-        raise NotFound(code="not_found", message=_("There is no such order."))
+        raise _no_order()
     return found
 
 
-def _show(request: HttpRequest, found: Order, form: ClaimForm, *, status: int = 200) -> HttpResponse:
-    page = order_page(found)
-    return render(request, "shop/order.html", {"page": page, "order": found, "form": form}, status=status)
+def _no_order() -> NotFound:
+    return NotFound(code="not_found", message=_("There is no such order."))
+
+
+def _show(request: HttpRequest, token: str, form: ClaimForm, *, status: int = 200) -> HttpResponse:
+    rows = page_of(token)
+    if rows is None:
+        raise _no_order()
+    context = {"page": order_page(rows), "order": rows.order, "form": form}
+    return render(request, "shop/order.html", context, status=status)

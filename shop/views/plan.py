@@ -15,6 +15,7 @@ from catalog.selectors import ImageVerdict
 from planner import plan
 from shop.forms.plan import BY_CONFIG, DEFAULTS, PlanForm, address_query, stated
 from shop.forms.plan_config import PlanConfigForm
+from shop.kept import kept_facts
 from shop.pages.plan import PlanPage
 from shop.pages.plan import plan_page as composed
 from shop.views.errors import shows_refusals
@@ -39,27 +40,32 @@ SHOWN_BY = "show"
 @shows_refusals
 def plan_page(request: HttpRequest) -> HttpResponse:
     """GET: the plan of the address. POST: a config.json that is too large for one, or has just been given."""
-    lots = catalog.lot_specs()
+    stamp = catalog.catalogue_stamp()
+    lots = kept_facts("lot_specs", stamp=stamp, read=catalog.lot_specs)
     if "use_config" in request.POST:
-        return _take_config(request, lots)
+        return _take_config(request, lots, stamp)
     given = request.POST if request.method == "POST" else request.GET
-    return _show(request, PlanForm(given.dict(), lots=lots), PlanConfigForm(), lots)
+    return _show(request, PlanForm(given.dict(), lots=lots), PlanConfigForm(), lots, stamp)
 
 
-def _take_config(request: HttpRequest, lots: tuple[LotSpecRow, ...]) -> HttpResponse:
+def _take_config(request: HttpRequest, lots: tuple[LotSpecRow, ...], stamp: str) -> HttpResponse:
     state = stated(request.POST.dict())
     config_form = PlanConfigForm(request.POST, request.FILES)
     if not config_form.is_valid():
-        return _show(request, PlanForm(state, lots=lots), config_form, lots)
+        return _show(request, PlanForm(state, lots=lots), config_form, lots, stamp)
     state |= {"model": BY_CONFIG, "config": config_form.cleaned_data["config"]}
     form = PlanForm(state, lots=lots)
     if form.shareable:
         return HttpResponseRedirect(f"{reverse('shop:plan')}?{address_query(state)}", status=303)
-    return _show(request, form, PlanConfigForm(), lots)
+    return _show(request, form, PlanConfigForm(), lots, stamp)
 
 
 def _show(
-    request: HttpRequest, form: PlanForm, config_form: PlanConfigForm, lots: tuple[LotSpecRow, ...]
+    request: HttpRequest,
+    form: PlanForm,
+    config_form: PlanConfigForm,
+    lots: tuple[LotSpecRow, ...],
+    stamp: str,
 ) -> HttpResponse:
     refused = not form.is_valid() or bool(config_form.errors)
     result = None
@@ -72,7 +78,7 @@ def _show(
         "state": _differing(form),
         "shown_by": SHOWN_BY,
         "shareable": form.shareable,
-        "quote_image": _first_image(result),
+        "quote_image": _first_image(result, stamp),
         "shop_country": settings.SHOP_COUNTRY,
         "rare_fields": [form[name] for name in RARE],
         "rare_errors": any(name in form.errors for name in (*RARE, "sharding", "n_cards")),
@@ -92,13 +98,17 @@ def _show(
     return response
 
 
-def _first_image(result: PlanPage | None) -> ImageVerdict | None:
+def _first_image(result: PlanPage | None, stamp: str) -> ImageVerdict | None:
     """The environment that the quote of the offer starts with: the first that runs, as in the configurator."""
     if result is None or result.offer is None:
         return None
-    accelerator = catalog.accelerator_by_slug(slug=result.offer.slug)
-    images = catalog.images_for(accelerator=accelerator)
+    slug = result.offer.slug
+    images = kept_facts(f"images of {slug}", stamp=stamp, read=lambda: _images(slug))
     return images[0] if images and images[0].verdict.runs else None
+
+
+def _images(slug: str) -> tuple[ImageVerdict, ...]:
+    return catalog.images_for(accelerator=catalog.accelerator_by_slug(slug=slug))
 
 
 def _differing(form: PlanForm) -> list[tuple[str, str]]:

@@ -129,7 +129,7 @@ def _show(request: HttpRequest, quote: Quote, form: CheckoutForm, *, status: int
         "saving": saving_of(quote),
         "seconds_left": max(0, int((quote.expires_at - clock.now()).total_seconds())),
         "cards": quote.lots * quote.lot.cards,
-        "hold_minutes": settings.HOLD_SECONDS // 60,
+        "hold_for": settings.HOLD_SECONDS,
         "ready_by_hours": settings.READY_BY_SECONDS // 3600,
         "form": form,
         "ways": [_way(offer, quote) for offer in form.offers],
@@ -145,6 +145,7 @@ def _show_again(request: HttpRequest, quote_id: str, form: CheckoutForm, *, stat
     """The form with what is wrong. Only here the quote is read: an order that is placed reads it under its lock."""
     quote = _quote(quote_id)
     form.set_ways(**_ways(quote))
+    form.keep_keys()
     return _show(request, quote, form, status=status)
 
 

@@ -1,46 +1,56 @@
-"""Start page, legal pages, what is simulated, the theme, and the demo's mail."""
+"""Start page, legal pages, what is simulated, and the demo's mail."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import get_language
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from catalog import selectors as catalog
+from core.mail_html import parts_of
 from core.models import OutgoingMail
-from shop.context import THEME_COOKIE, THEMES
+from shop.kept import Draft, kept_page
+from shop.pages.catalogue import terms_on_sale
+from shop.pages.example import example_of
+from shop.pages.legal import legal_numbers
 
-_YEAR_SECONDS = 365 * 24 * 3600
 _HOME_ROWS = 5
+# The cards that most people compare first; without them the five with the most memory.
+_HOME_SLUGS = {"a100-sxm-80", "h100-sxm-80", "h200-sxm-141", "b200-180", "mi300x-192"}
+# Nothing on it but prices, whose stamp is exact; still no page lives for ever.
+_KEPT_SECONDS = 600
 _LEGAL = {"terms", "privacy", "imprint"}
 
 
 @require_safe
 def root(request: HttpRequest) -> HttpResponse:
-    """To the language that the browser asks for."""
+    """To the language that was chosen before, else to the one that the browser asks for."""
     response = HttpResponseRedirect(f"/{get_language() or settings.LANGUAGE_CODE}/")
-    patch_vary_headers(response, ("Accept-Language",))
+    patch_vary_headers(response, ("Accept-Language", "Cookie"))
     return response
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What is fixed, how a rental runs, real prices."""
+    stamp = catalog.catalogue_stamp()
+    return kept_page(request, stamp=stamp, seconds=_KEPT_SECONDS, names=frozenset(), draft=_home)
+
+
+def _home() -> Draft:
     entries = [entry for entry in catalog.catalogue() if entry.on_sale]
-    return render(
-        request,
-        "shop/home.html",
-        {
-            "entries": entries[-_HOME_ROWS:],
-            "accelerators": len(entries),
-            "terms": catalog.terms(),
-            "currency": entries[0].currency if entries else "",
-            "hold_minutes": settings.HOLD_SECONDS // 60,
-            "quote_minutes": settings.QUOTE_VALID_SECONDS // 60,
-        },
-    )
+    shown = [entry for entry in entries if entry.accelerator.slug in _HOME_SLUGS] or entries[-_HOME_ROWS:]
+    context = {
+        "entries": shown,
+        "example": example_of(entries),
+        "accelerators": len(entries),
+        "terms": terms_on_sale(entries),
+        "currency": entries[0].currency if entries else "",
+        "hold_minutes": settings.HOLD_SECONDS // 60,
+        "quote_minutes": settings.QUOTE_VALID_SECONDS // 60,
+    }
+    return Draft("shop/home.html", context)
 
 
 @require_safe
@@ -58,20 +68,10 @@ def legal(request: HttpRequest, slug: str) -> HttpResponse:
         {
             "version": settings.TERMS_VERSION,
             "imprint": settings.IMPRINT,
-            "hold_minutes": settings.HOLD_SECONDS // 60,
-            "ready_by_hours": settings.READY_BY_SECONDS // 3600,
+            "vat_id": settings.SELLER_VAT_ID,
+            "numbers": legal_numbers(),
         },
     )
-
-
-@require_POST
-def theme(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen appearance in a cookie and go back to the page, if it is one of ours."""
-    response = HttpResponseRedirect(_own_path(request.POST.get("next", "")), status=303)
-    chosen = request.POST.get("theme", "")
-    if chosen in THEMES:
-        response.set_cookie(THEME_COOKIE, chosen, max_age=_YEAR_SECONDS, samesite="Lax")
-    return response
 
 
 @require_safe
@@ -84,15 +84,10 @@ def demo_mails(request: HttpRequest) -> HttpResponse:
 @require_safe
 def demo_mail(request: HttpRequest, mail_id: int) -> HttpResponse:
     _demo_only()
-    return render(request, "shop/demo_mail.html", {"mail": get_object_or_404(OutgoingMail, pk=mail_id)})
+    mail = get_object_or_404(OutgoingMail, pk=mail_id)
+    return render(request, "shop/demo_mail.html", {"mail": mail, **parts_of(mail.text)})
 
 
 def _demo_only() -> None:
     if not settings.DEMO:
         raise Http404
-
-
-def _own_path(target: str) -> str:
-    """A path of this site or the start page: no other host, however it is written."""
-    is_own = url_has_allowed_host_and_scheme(target, allowed_hosts=None) and target.startswith("/")
-    return target if is_own and target.isprintable() else "/"

@@ -1,60 +1,16 @@
-"""What only a drawn page shows: gaps within a sentence, fields that step aside, the viewer of the API document."""
-
-from collections.abc import Callable
+"""What only a drawn page shows: fields that step aside, the viewer of the API document."""
 
 import pytest
 from playwright.sync_api import Page
 
-from orders.models import Order
 from tests import scenario
-from tests.shop.states import active, ended, expire_clock
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-# In a flex or grid box a bare text and the element beside it are set apart by the gap: "after  18:45 UTC".
-TORN = """() => [...document.querySelectorAll("main *")].filter(box => {
-    const style = getComputedStyle(box);
-    if (!/flex|grid/.test(style.display) || parseFloat(style.columnGap) === 0 || box.closest("svg, select"))
-        return false;
-    const text = [...box.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
-    const beside = [...box.children].some(child => !child.matches("svg, input")
-        && getComputedStyle(child).position !== "absolute" && child.textContent.trim());
-    return text && beside;
-}).map(box => box.textContent.trim())"""
-
-STATES: dict[str, Callable[[Order], object]] = {
-    "waiting": lambda order: None,
-    "checking": expire_clock,
-    "active": lambda order: (scenario.pay(order), active(order)),
-    "ended": lambda order: (scenario.pay(order), ended(order)),
-}
 
 
 @pytest.fixture(autouse=True)
 def _shop() -> None:
     scenario.open_shop()
-
-
-@pytest.mark.parametrize("state", list(STATES))
-def test_no_sentence_of_an_order_page_is_torn(page: Page, state: str, page_errors: list[str]) -> None:
-    order = scenario.order()
-    STATES[state](order)
-    page.goto(f"/en/orders/{order.token}/")
-    assert page.evaluate(TORN) == []
-    assert page_errors == []
-
-
-def test_the_check_for_torn_sentences_finds_one(page: Page) -> None:
-    order = scenario.order()
-    page.goto(f"/en/orders/{order.token}/")
-    page.evaluate("document.querySelectorAll('summary > span').forEach(s => s.replaceWith(...s.childNodes))")
-    assert any("It arrives after" in text for text in page.evaluate(TORN))
-
-
-@pytest.mark.parametrize("target", ["/en/", "/en/catalog/", "/en/catalog/b200-180/", "/de/catalog/"])
-def test_no_sentence_of_the_catalogue_is_torn(page: Page, target: str) -> None:
-    page.goto(target)
-    assert page.evaluate(TORN) == []
 
 
 def test_day_and_hour_show_only_to_who_chooses_them(page: Page) -> None:

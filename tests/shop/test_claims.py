@@ -1,5 +1,6 @@
 """ "I have paid" without paying (C19): a hint, limited, and never more than a hint."""
 
+import re
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -55,7 +56,7 @@ def test_c19_fifty_presses_of_fifty_browsers_are_one_check(
     with django_capture_on_commit_callbacks(execute=True):
         codes = [press(Client(REMOTE_ADDR=f"10.0.0.{number}"), order) for number in range(50)]
     assert codes == [303] + [429] * 49
-    assert hints == ["billing.watch_network"]
+    assert hints == ["partners.on_event", "billing.watch_network"]
     page = Client().get(f"/en/orders/{order.token}/").content.decode()
     assert "<h1>Pay 934.56 USDC</h1>" in page
     assert 'Last block checked: <span class="mono">100</span> of ' in page
@@ -151,6 +152,6 @@ def test_a_silent_chain_is_said(order: Order) -> None:
         checked_at=clock.system_now() - timedelta(minutes=10), checked_product_at=stopped
     )
     html = Client().get(f"/en/orders/{order.token}/").content.decode()
-    assert f"The chain has not answered since {stopped:%H:%M:%S} UTC" in html
+    assert re.search(rf"The chain has not answered since .{{10,12}}, {stopped:%H:%M:%S} UTC", html)
     ChainState.objects.update(checked_at=clock.system_now())
     assert "has not answered" not in Client().get(f"/en/orders/{order.token}/").content.decode()

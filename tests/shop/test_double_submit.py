@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 
 from billing.models import PaymentRequest
+from core import outbox
 from core.models import OutgoingMail
 from fleet.models import Hold, Reservation
 from orders.models import Order
@@ -39,6 +40,7 @@ def test_eight_clicks_at_once_are_one_order() -> None:
         answers = list(threads.map(click, range(CLICKS)))
     order = Order.objects.get()
     assert answers == [(303, f"/en/orders/{order.token}/")] * CLICKS
+    outbox.drain()
     assert Hold.objects.count() == PaymentRequest.objects.count() == OutgoingMail.objects.count() == 1
     assert Reservation.objects.count() == 2
 

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.forms.models import model_to_dict
 from django.test import Client
 
 from billing.models import PaymentRequest, PaymentView
+from core import outbox
 from core.models import Event, OutgoingMail
 from fleet.keys import parse_keys
 from fleet.models import Hold, Reservation
@@ -34,6 +36,7 @@ def rows_of(order: Order) -> dict[str, Any]:
     def bare(row: Any) -> dict[str, Any]:
         return {name: value for name, value in model_to_dict(row).items() if name not in _OWN}
 
+    outbox.drain()
     hold = Hold.objects.get(ref=order.public_id)
     events = Event.objects.filter(order_ref=order.public_id).order_by("id")
     return {
@@ -84,7 +87,7 @@ def order_file(key: str) -> dict[str, Any]:
         "contact": {"name": "Ada", "email": "ada@example.com", "company": "", "language": "en"},
         "ssh_keys": [key],
         "pay_with": {"network": "local", "asset": "USDC"},
-        "accept_terms": "2026-11-30",
+        "accept_terms": settings.TERMS_VERSION,
     }
 
 

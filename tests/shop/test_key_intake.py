@@ -5,9 +5,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from fleet.keys import parse_keys
 from fleet.models import AccessKey
 from orders.models import Order
 from tests import scenario
@@ -108,3 +110,29 @@ def test_s47_a_hostile_comment_reaches_neither_page_nor_machine(buyer: Client) -
     page = buyer.get(f"/en/orders/{order.token}/").content.decode()
     assert "<script>alert" not in page
     assert "$(touch" not in page
+
+
+def test_a_refused_form_keeps_the_key_of_a_file_and_shows_its_fingerprint(buyer: Client) -> None:
+    quote = scenario.quote()
+    file = SimpleUploadedFile("id_ed25519.pub", f"{KEY}\n".encode())
+    form = order_form(ssh_keys="", ssh_key_file=file)
+    del form["accept_terms"]
+    answer = buyer.post(f"/en/quotes/{quote.public_id}/order/", form)
+    assert answer.status_code == 400
+    html = answer.content.decode()
+    (key,) = parse_keys(KEY)
+    assert key.fingerprint in html
+    assert f"{KEY}</textarea>" in html
+    again = buyer.post(f"/en/quotes/{quote.public_id}/order/", order_form(ssh_keys=KEY))
+    assert key.fingerprint in buyer.get(again["Location"]).content.decode(), "and before it is paid"
+
+
+def test_a_private_key_is_never_sent_back(buyer: Client) -> None:
+    quote = scenario.quote()
+    secret = (
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----"
+    )
+    answer = buyer.post(f"/en/quotes/{quote.public_id}/order/", order_form(ssh_keys=secret))
+    assert answer.status_code == 422
+    assert "treat it as leaked" in answer.content.decode()
+    assert "b3BlbnNzaC1rZXktdjEAAAAA" not in answer.content.decode()

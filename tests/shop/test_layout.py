@@ -20,12 +20,13 @@ from shop import context
 from shop.templatetags.site import ICONS, icon
 
 ROOT = Path(__file__).resolve().parents[2]
-TEMPLATES = sorted(p for p in (ROOT / "templates").rglob("*.html") if "admin" not in p.parts)
+TEMPLATES = sorted(p for p in (ROOT / "templates").rglob("*.html") if not {"admin", "mail"} & {*p.parts})
 ERROR_PAGES = [
     "400.html",
     "403.html",
     "403_csrf.html",
     "404.html",
+    "405.html",
     "413.html",
     "429.html",
     "500.html",
@@ -68,7 +69,8 @@ def test_an_error_page_needs_no_request_no_context_and_no_database(name: str) ->
     html = loader.get_template(name).render()
     assert html.count("<h1>") == 1
     assert NOTICE in html
-    assert "/static/css/site.css" in html
+    assert html.count('rel="stylesheet"') == 1
+    assert "/static/css/shop.css" in html
 
 
 @pytest.mark.parametrize("name", ["base.html", *ERROR_PAGES])
@@ -110,17 +112,18 @@ def test_nothing_is_inline(template: Path) -> None:
     assert not re.search(r"<[^>%]*\son[a-z]+=", text)
 
 
-def test_language_links_keep_page_and_query() -> None:
+def test_the_language_choice_keeps_page_and_query() -> None:
     html = _base("/de/catalog/?days=7&q=%C3%A9")
-    for code in ("en", "fr", "ru"):
-        assert f'href="/{code}/catalog/?days=7&amp;q=%C3%A9" lang="{code}"' in html
-    assert 'lang="de" hreflang="de" aria-current="true"' in html
+    assert '<input type="hidden" name="next" value="/de/catalog/?days=7&amp;q=%C3%A9">' in html
+    assert 'name="language" value="de" lang="de" aria-current="true"' in html
     assert html.startswith('<!doctype html>\n<html lang="de"')
 
 
 def test_language_links_of_a_page_without_prefix_lead_to_the_start() -> None:
     links = context.language_links(RequestFactory().get("/healthz"))
     assert [link["url"] for link in links] == ["/en/", "/de/", "/fr/", "/ru/"]
+    links = context.language_links(RequestFactory().get("/fr/plan/?a=1"))
+    assert [link["url"] for link in links] == [f"/{code}/plan/?a=1" for code in ("en", "de", "fr", "ru")]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_the_page_offers_three_lengths_at_todays_price(buyer: Client, order: Ord
         assert f"{days} more days {amount_text(scenario.quote(days=days).total)}" in words.replace(
             "\u00a0", " "
         )
-    assert f"free, to {(ends_at + timedelta(days=7)):%-d %b %Y, %H:%M} UTC" in words
+    assert f"free, to {(ends_at + timedelta(days=7)):%-d %b %Y at %H:%M} UTC" in words
 
 
 def test_what_is_taken_is_said_with_its_time_and_cannot_be_chosen(buyer: Client, order: Order) -> None:
@@ -202,7 +202,9 @@ def test_an_early_end_is_asked_for_says_what_is_lost_and_what_comes_back(buyer: 
     done = buyer.post(address(order, "end-early/"), {"confirm": "on"}, follow=True)
     assert done.redirect_chain == [(address(order), 303)]
     assert "For 1 unused day, 155.76 USD come back." in done.content.decode()
-    assert f"Access ended at {instant_text(clock.now())}" in page(buyer, order), "not the end that it had"
+    assert f"Access ended on {instant_text(clock.now(), style='sentence')}" in page(buyer, order), (
+        "not the end that it had"
+    )
     again = buyer.post(address(order, "end-early/"), {"confirm": "on"}, follow=True)
     assert "This lease has already ended." in again.content.decode()
     work()

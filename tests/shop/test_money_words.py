@@ -51,7 +51,7 @@ def test_a_reversal_says_until_when_and_then_that_it_is_over(client: Client, ord
     assert page.count("Do not pay twice") == 2, "once in the first sentence, once in the log"
     lease = Lease.objects.get(order_ref=order.public_id)
     assert lease.suspended_at is not None
-    assert f"kept until {instant_text(lease.suspended_at + timedelta(days=1))}" in page
+    assert f"kept until {instant_text(lease.suspended_at + timedelta(days=1), style='sentence')}" in page
     clock.skip(timedelta(days=1, minutes=1))
     sweep_leases()
     outbox.drain()

@@ -52,6 +52,7 @@ def test_a_buyer_gets_from_the_catalogue_to_the_payment_page(buyer: Client) -> N
     assert Reservation.objects.filter(status="held").count() == 2
     assert order.owner.startswith("web:")
     assert order.mail_to == "ada@example.com"
+    outbox.drain()
     assert OutgoingMail.objects.filter(order_ref=order.public_id).count() == 1
 
 
@@ -120,7 +121,7 @@ def test_the_clock_ends_the_hold_before_the_column_says_so(buyer: Client) -> Non
     outbox.drain()
     order.refresh_from_db()
     assert order.status == "expired"
-    assert heading(buyer, order).startswith("The hold ended at")
+    assert heading(buyer, order).startswith("The hold ended on")
     assert "Nothing was charged" in buyer.get(f"/en/orders/{order.token}/").content.decode()
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.utils import translation
 
+from core import units
 from planner import texts
 from planner.moments import COMPONENTS
 from planner.notes import Note
@@ -22,7 +23,6 @@ from planner.run import (
 )
 from shop.forms import plan_fields as fields
 from shop.forms.plan import model_name
-from shop.pages import plan_figures as figures
 from shop.pages import plan_words as words
 from shop.pages.plan_bars import FILLS
 
@@ -91,12 +91,12 @@ def test_figures_follow_the_language(language: str, expected: list[str]) -> None
     """Units and the words between figures come from the catalogue of the language; figures never do."""
     with translation.override(language):
         found = [
-            figures.gib(75.84),
-            figures.share(0.4249),
-            figures.hours_range(22.61, 27.1),
-            figures.billions(40_000_000),
-            figures.whole_or_one(2048),
-            figures.figure(0.004),
+            units.gib(75.84),
+            units.share(0.4249),
+            units.hours_range(22.61, 27.1),
+            units.billions(40_000_000),
+            units.whole_or_one(2048),
+            units.figure(0.004),
         ]
     digits = [re.sub(r"[^\d.,]", "", text) for text in found]
     assert digits == [re.sub(r"[^\d.,]", "", text) for text in expected]

@@ -286,7 +286,7 @@ def test_the_filters_work(buyer: Client) -> None:
 def test_unknown_is_shown_and_what_is_not_sold_too(buyer: Client) -> None:
     html = buyer.get("/en/catalog/").content.decode()
     assert "not found" in html
-    assert "not on sale" in html
+    assert "Not on sale" in html
     page = buyer.get("/en/catalog/mi355x-288/")
     assert page.status_code == 200
     assert "Not on sale" in page.content.decode()

@@ -63,14 +63,14 @@ def test_an_order_that_is_read_days_later_says_which_day(
     order = scenario.order()
     expire_clock(order)
     until = order.hold_expires_at
-    today = f"by {instant_text(until, style='time')}"
+    today = f"by {instant_text(until, style='sentence')}"
     assert today in _words(buyer.get(f"/en/orders/{order.token}/").content.decode())
     later = timezone.now() + timedelta(days=9)
     monkeypatch.setattr(clock, "now", lambda: later)
     words = _words(buyer.get(f"/en/orders/{order.token}/").content.decode())
     assert f"by {until:%-d %b}" in words
     for line in re.findall(r"[^\n]*\d\d:\d\d(?::\d\d)? UTC", words):
-        assert re.search(r"\d+ [A-Z][a-z]{2}( \d{4})?, \d\d:\d\d", line), line
+        assert re.search(r"\d+ [A-Z][a-z]{2}( \d{4})?(,| at) \d\d:\d\d", line), line
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "ru"])

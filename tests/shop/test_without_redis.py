@@ -54,8 +54,9 @@ def test_an_order_is_placed_and_claimed_within_two_seconds_each(no_redis: None) 
         assert time.monotonic() - started < 2
     assert buyer.get(f"/en/orders/{order.token}/").status_code == 200
     # What the lost hints would have started waits in rows.
-    assert OutgoingMail.objects.filter(status="queued").count() == 1
+    assert OutboxRow.objects.filter(status="pending", handler="orders.on_order").count() == 1
     scenario.pay(order)
+    assert OutgoingMail.objects.filter(key=f"order:{order.pk}:placed").count() == 1
     assert not OutboxRow.objects.filter(status="pending").exists()
     order.refresh_from_db()
     assert order.status == "paid"
