@@ -20,6 +20,8 @@ UNCHECKED = {"accept_xpub", "check", "collectstatic", "compilemessages", "makeme
 
 # They need settings at most, so that a demo that is stopped is no hindrance.
 WITHOUT_DEMO = UNCHECKED | {"plan_check"}
+# They speak to buyers; web and worker are asked by anchorgpu.web and anchorgpu.worker.
+SERVING = {"ssh_gateway"}
 CONNECT_SECONDS = 5
 
 
@@ -44,6 +46,8 @@ def run(arguments: Sequence[str]) -> None:
     try:
         if command is not None and command not in UNCHECKED:
             startup.check(read_env(os.environ))
+        if command in SERVING:
+            startup.refuse_stale_translations()
         if command is not None and command not in WITHOUT_DEMO and is_demo:
             refuse_stopped_demo(os.environ["DATABASE_URL"])
         execute_from_command_line(list(arguments))

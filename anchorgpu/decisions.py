@@ -101,6 +101,10 @@ KINDS: dict[str, Kind] = {
         "permission": "core.change_decision",
         "actions": {"card_is_sound": "fleet.services.repair.sound_by_decision"} | _NOTE,
     },
+    "webhook_paused": {
+        "permission": "core.change_decision",
+        "actions": {"resume": "partners.services.pause_endpoint.resume_by_decision"} | _NOTE,
+    },
     "outbox_parked": {"permission": "core.change_decision", "actions": _TRY_AGAIN | _NOTE},
     "lease_late": {
         "permission": "core.change_decision",

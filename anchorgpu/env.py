@@ -48,6 +48,7 @@ class Env:
     imprint: str
     selling: Selling
     screening: Screening
+    webhook_loopback: bool
     numbers: Mapping[str, int]
 
     @property
@@ -85,9 +86,10 @@ def read_env(environ: Mapping[str, str]) -> Env:
         trusted_proxies=addresses.trusted_proxies(environ.get("TRUSTED_PROXIES", "")),
         currency=_code(environ, "CURRENCY", "USD", length=3),
         shop_country=_code(environ, "SHOP_COUNTRY", "DE", length=2),
-        imprint=_imprint(environ),
+        imprint=_imprint(environ, demo=demo),
         selling=read_selling(environ, demo=demo),
         screening=read_screening(environ),
+        webhook_loopback=_webhook_loopback(environ, demo=demo),
         numbers=_numbers(environ),
     )
     _check_rails(env)
@@ -166,10 +168,14 @@ def _deposit_xpub(environ: Mapping[str, str]) -> str:
     return value
 
 
-def _imprint(environ: Mapping[str, str]) -> str:
-    if not environ.get("IMPRINT_FILE", "").strip():
+def _imprint(environ: Mapping[str, str], *, demo: bool) -> str:
+    """Whoever sells names himself; a demo offers nothing to the public."""
+    if demo and not environ.get("IMPRINT_FILE", "").strip():
         return ""
-    return _file(environ, "IMPRINT_FILE")[1].strip()
+    path, text = _file(environ, "IMPRINT_FILE")
+    if not text.strip():
+        raise SettingError(f"IMPRINT_FILE names {path}, which is empty: a shop names its operator.")
+    return text.strip()
 
 
 def _networks_file(environ: Mapping[str, str], *, demo: bool) -> Path | None:
@@ -219,6 +225,15 @@ def _stripe_transport(environ: Mapping[str, str], *, demo: bool) -> str:
     if value == "demo" and not demo:
         raise SettingError("STRIPE_TRANSPORT is demo: only a demo (ANCHORGPU_DEMO=1) has the test bank card.")
     return value
+
+
+def _webhook_loopback(environ: Mapping[str, str], *, demo: bool) -> bool:
+    wanted = _flag(environ, "WEBHOOK_LOOPBACK")
+    if wanted and not demo:
+        raise SettingError(
+            "WEBHOOK_LOOPBACK is 1: only a demo (ANCHORGPU_DEMO=1) may send webhooks to this machine."
+        )
+    return wanted
 
 
 def _provider(environ: Mapping[str, str]) -> str:

@@ -6,11 +6,11 @@ _LEASE_AND_MONEY = [*_LEASE, "billing.on_lease"]
 _ORDER = ["billing.on_order"]
 _PAYMENT = ["orders.on_payment"]
 
-HANDLERS: dict[str, list[str]] = {
+_ACTED_UPON: dict[str, list[str]] = {
     "payment.settled": _PAYMENT,
     "payment.expired": _PAYMENT,
     "payment.reversed": _PAYMENT,
-    "order.placed": _ORDER,
+    "order.placed": ["orders.on_order", *_ORDER],
     "order.paid": _ORDER,
     "order.active": _ORDER,
     "order.ended": _ORDER,
@@ -33,7 +33,7 @@ HANDLERS: dict[str, list[str]] = {
     "lease.reminder": _LEASE,
     "lease.export_window": _LEASE,
 } | {
-    # Facts that nobody acts upon yet; each is in the log all the same.
+    # Facts that no lower app acts upon; each is in the log all the same.
     name: []
     for name in (
         "quote.accepted",
@@ -61,4 +61,13 @@ HANDLERS: dict[str, list[str]] = {
         "refund.verified",
         "refund.failed",
     )
+}
+
+# For the order's own page; no handler hears them.
+_TIMELINE_ONLY = frozenset({"lease.shortened", "lease.login", "lease.key_added", "lease.key_removed"})
+
+# A partner is told of every public event of his orders.
+HANDLERS: dict[str, list[str]] = {
+    name: handlers if name in _TIMELINE_ONLY else [*handlers, "partners.on_event"]
+    for name, handlers in _ACTED_UPON.items()
 }

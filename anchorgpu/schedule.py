@@ -29,7 +29,10 @@ def _seconds(*, demo: bool) -> dict[str, float]:
         "fleet.sweep_machines": MINUTE,
         "fleet.sweep_reminders": 10 * SECOND,
         "orders.sweep_quotes": 30 * SECOND,
+        "orders.sweep_searches": 30 * SECOND,
         "billing.sweep_invoices": 10 * SECOND,
+        "partners.sweep_webhooks": 2 * SECOND,
+        "partners.sweep_answers": 10 * MINUTE,
         "anchorgpu.clear_sessions": DAY,
     }
     if demo:

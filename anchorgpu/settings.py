@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from anchorgpu import csp, decisions, desk, events, logs, rest, schedule
+from anchorgpu import compression, csp, decisions, desk, events, logs, rest, schedule
 from anchorgpu.env import read_env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "shop.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "anchorgpu.compression.PublicGZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -107,6 +108,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
+
+COMPRESSED_VIEWS = compression.PUBLIC_VIEWS
 
 ROOT_URLCONF = "anchorgpu.urls"
 CSRF_FAILURE_VIEW = "shop.views.errors.csrf_failure"
@@ -183,6 +186,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("ru", "Русский")]
+LANGUAGE_COOKIE_NAME = "language"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True
@@ -195,7 +199,7 @@ STATIC_ROOT = BASE_DIR / "var" / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "anchorgpu.bundle.StaticStorage"},
 }
 
 # Policy numbers; their defaults are in anchorgpu.policy.
@@ -229,10 +233,13 @@ PRICE_READ_MAX_AGE_SECONDS = env.number("PRICE_READ_MAX_AGE_SECONDS")
 PRICE_QUOTE_MAX_AGE_SECONDS = env.number("PRICE_QUOTE_MAX_AGE_SECONDS")
 LOCK_TIMEOUT_SECONDS = env.number("LOCK_TIMEOUT_SECONDS")
 OUTBOX_PARK_AFTER_SECONDS = env.number("OUTBOX_PARK_AFTER_SECONDS")
-TERMS_VERSION = "2026-11-30"
+TERMS_VERSION = "2026-12-01"
 
 # Sweeps that must have run since an outage before overdue holds are let go.
 HOLDS_WAIT_FOR_SWEEPS = ["networks", "card_sessions"]
+
+WEBHOOK_LOOPBACK = env.webhook_loopback
+WEBHOOK_PAUSE_AFTER_SECONDS = env.number("WEBHOOK_PAUSE_AFTER_SECONDS")
 
 DOMAIN_EVENT_HANDLERS = events.HANDLERS
 DECISION_KINDS = decisions.KINDS

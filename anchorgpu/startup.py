@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 
+from anchorgpu import catalogues
 from anchorgpu.addresses import SettingError
 from anchorgpu.env import Env, read_env
 from billing.addresses import Xpub
@@ -35,12 +36,23 @@ def check(env: Env) -> None:
 
 
 def check_or_exit() -> None:
-    """The same before a program loads the application: one sentence instead of a traceback."""
+    """The same before a program loads the application, and that it speaks all languages. One sentence, no traceback."""
     try:
         check(read_env(os.environ))
+        refuse_stale_translations()
     except ImproperlyConfigured as error:
         sys.stderr.write(f"AnchorGPU cannot start: {error}\n")
         raise SystemExit(1) from None
+
+
+def refuse_stale_translations(folder: Path = catalogues.LOCALE) -> None:
+    """A shop that silently speaks English, or yesterday's words, would be noticed by buyers only."""
+    stale = [source.parent.parent.name for source in catalogues.stale_sources(folder)]
+    if stale:
+        raise SettingError(
+            f"The translations are not compiled ({', '.join(stale)}): run bin/install, "
+            "or .venv/bin/python -m anchorgpu.catalogues."
+        )
 
 
 def known_migrations(root: Path = ROOT) -> set[tuple[str, str]]:

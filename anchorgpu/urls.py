@@ -4,7 +4,8 @@ from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
 from django.urls import include, path
 
-from shop.views import service, site
+from anchorgpu import engines
+from shop.views import choices, service, site
 from shop.views.errors import shows_refusals
 from shop.views.stripe_webhook import stripe_webhook
 
@@ -12,16 +13,23 @@ urlpatterns = [
     path("", site.root),
     path("healthz", service.healthz),
     path("readyz", service.readyz),
+    path("robots.txt", engines.robots, name="robots"),
+    path("sitemap.xml", engines.sitemap, name="sitemap"),
     path(".well-known/anchorgpu/quote-keys.json", service.quote_keys, name="quote_keys"),
     path("webhooks/stripe/", stripe_webhook, name="stripe_webhook"),
-    path("theme/", site.theme, name="theme"),
+    path("theme/", choices.theme, name="theme"),
+    path("language/", choices.language, name="language"),
     path("demo/mail/", site.demo_mails, name="demo_mails"),
     path("demo/mail/<int:mail_id>/", site.demo_mail, name="demo_mail"),
     # Before the admin's own, which would answer a refused login with an error page.
     path("admin/login/", shows_refusals(admin.site.login)),
     path("admin/", admin.site.urls),
     path("api/", include("partners.api.urls")),
-    *i18n_patterns(path("guides/", include("guides.urls")), path("", include("shop.urls"))),
+    *i18n_patterns(
+        path("guides/", include("guides.urls")),
+        path("partner/", include("partners.urls")),
+        path("", include("shop.urls")),
+    ),
 ]
 
 handler400 = "shop.views.errors.bad_request"

@@ -1,6 +1,8 @@
 """gunicorn's configuration (`gunicorn -c python:anchorgpu.web anchorgpu.wsgi`)."""
 
+import gc
 import os
+from typing import Any
 
 from anchorgpu import silence, startup
 
@@ -20,5 +22,11 @@ accesslog = None
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112  # nosec B108 # heartbeat file
 # One import for all workers: half the time to the first answer. Connections are made later, by each worker.
 preload_app = True
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    """What is loaded is never collected: a worker that looked through it would make copies of shared memory."""
+    gc.freeze()
+
 
 startup.check_or_exit()

@@ -7,6 +7,7 @@ from django.utils import translation
 
 from anchorgpu.celery import app
 from core import cache, hints
+from shop import kept
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +35,12 @@ def broker_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that loses the broker must not silence the hints of the next one."""
     monkeypatch.setattr(hints, "_quiet_until", 0.0)
     monkeypatch.setattr(cache, "_quiet_until", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def no_kept_pages() -> None:
+    """Rows of one test can look like those of another; a page that is kept must not."""
+    kept.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -53,9 +53,13 @@ def production_settings(folder: Path) -> dict[str, str]:
     )
     networks = NETWORKS.replace("31337", "1").replace("test = true\n", "")
     (folder / "networks.toml").write_text(networks, encoding="utf-8")
+    (folder / "imprint.txt").write_text(
+        "Anker GmbH\nHafen 1\n20457 Hamburg\nshop@gpu.example\n", encoding="utf-8"
+    )
     return settings | {
         "ANCHORGPU_DEMO": "0",
         "SECRET_KEY": keys.demo_secret_key().removeprefix("demo-"),
         "ALLOWED_HOSTS": "gpu.example",
         "SITE_URL": "https://gpu.example",
+        "IMPRINT_FILE": str(folder / "imprint.txt"),
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from anchorgpu import catalogues
 from anchorgpu.services.anvil import Anvil
 from anchorgpu.services.ports import free_port
 from anchorgpu.services.postgres import Postgres
@@ -26,11 +27,14 @@ _FOREIGN = (
     "EMAIL_URL",
     "TRUSTED_PROXIES",
     "PROVIDER",
+    "WEBHOOK_LOOPBACK",
     "CURRENCY",
+    "IMPRINT_FILE",
 )
 
 
 def _start() -> None:
+    catalogues.compile_all()
     folder = Path(tempfile.mkdtemp(prefix="anchorgpu-tests-"))
     postgres = Postgres(folder=folder / "postgres", log_file=folder / "log" / "postgres.log", durable=False)
     valkey = Valkey(folder=folder / "valkey", log_file=folder / "log" / "valkey.log", durable=False)

@@ -1,24 +1,12 @@
-"""Files that are made from the sources at each start where they changed: translations and static files."""
+"""Files that are made from the sources at each start where they changed: the static files."""
 
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import polib
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-
-
-def compile_translations(locale_folder: Path) -> int:
-    """Catalogues without gettext on the machine; how many were compiled."""
-    done = 0
-    for source in sorted(locale_folder.glob("*/LC_MESSAGES/*.po")):
-        target = source.with_suffix(".mo")
-        if not target.exists() or target.stat().st_mtime_ns < source.stat().st_mtime_ns:
-            polib.pofile(str(source)).save_as_mofile(str(target))
-            done += 1
-    return done
 
 
 def collect_static() -> bool:

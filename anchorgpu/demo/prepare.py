@@ -33,7 +33,7 @@ def main() -> None:
     _step("catalogue", lambda: call_command("seed_catalog", stdout=io.StringIO()))
     _step("fleet and logins", _set_up_demo)
     _step("the chain's clock", _move_chain)
-    _step("translations and static files", _make_files)
+    _step("static files", files.collect_static)
     _forget_gateway()
     _hint_sweeps()
 
@@ -62,11 +62,6 @@ def _move_chain() -> None:
     # Its models can be imported only now that Django is set up.
     clock = import_module("core.clock")
     local_chain.move_time(os.environ["CHAIN_RPC_URL"], clock.now())
-
-
-def _make_files() -> None:
-    files.compile_translations(Path(settings.LOCALE_PATHS[0]))
-    files.collect_static()
 
 
 def _forget_gateway() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anchorgpu.demo import __main__ as demo
-from anchorgpu.demo import environment, files, options, prepare
+from anchorgpu.demo import environment, options, prepare
 from anchorgpu.demo.environment import Ports
 from anchorgpu.demo.state import State
 from anchorgpu.env import read_env
@@ -170,12 +170,3 @@ def test_other_installations_settings_do_not_reach_the_children(monkeypatch: pyt
 def test_full_disk_is_one_sentence() -> None:
     error = OSError(28, "No space left on device", "var/env")
     assert demo._sentence(error) == "The disk is full: var/env cannot be written; free some space."
-
-
-def test_translations_are_compiled_where_they_changed(tmp_path: Path) -> None:
-    source = tmp_path / "de" / "LC_MESSAGES" / "django.po"
-    source.parent.mkdir(parents=True)
-    source.write_text('msgid "Pay"\nmsgstr "Zahlen"\n', encoding="utf-8")
-    assert files.compile_translations(tmp_path) == 1
-    assert source.with_suffix(".mo").exists()
-    assert files.compile_translations(tmp_path) == 0

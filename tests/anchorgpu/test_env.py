@@ -65,6 +65,14 @@ def test_whole_settings_are_read(demo: Settings, production: Settings) -> None:
     assert not read_env(production).demo
 
 
+def test_only_a_demo_has_no_imprint(production: Settings, demo: Settings) -> None:
+    assert read_env(production).imprint.startswith("Anker GmbH\n")
+    assert read_env(demo).imprint == ""
+    Path(production["IMPRINT_FILE"]).write_text(" \n\n", encoding="utf-8")
+    assert "IMPRINT_FILE" in _refusal(production)
+    assert "empty" in _refusal(production)
+
+
 def test_mail_settings_are_taken_apart(production: Settings) -> None:
     env = read_env(production | {"EMAIL_URL": "smtp+tls://me:p%40@mail.example"})
     assert env.email["EMAIL_PORT"] == 587
@@ -84,6 +92,7 @@ def test_mail_settings_are_taken_apart(production: Settings) -> None:
         "QUOTE_KEYS_FILE",
         "SSH_HOST_KEY_FILE",
         "SSH_LISTEN",
+        "IMPRINT_FILE",
     ],
 )
 @pytest.mark.parametrize("value", [None, "", "  "])
@@ -253,3 +262,9 @@ def test_a_webhook_secret_can_be_replaced_without_a_gap(production: Settings) ->
 def test_the_test_bank_card_is_the_demo_s(demo: Settings, production: Settings) -> None:
     assert read_env(demo | {"STRIPE_TRANSPORT": "demo"}).stripe_transport == "demo"
     assert "only a demo" in _refusal(production | {"STRIPE_TRANSPORT": "demo"})
+
+
+def test_webhooks_to_this_machine_are_the_demo_s_and_off(demo: Settings, production: Settings) -> None:
+    assert read_env(demo).webhook_loopback is False
+    assert read_env(demo | {"WEBHOOK_LOOPBACK": "1"}).webhook_loopback is True
+    assert "only a demo" in _refusal(production | {"WEBHOOK_LOOPBACK": "1"})

@@ -10,13 +10,14 @@ from billing import offers
 from billing.models import CardSession, PaymentRequest, PaymentView, Rail
 from billing.models.payments import CryptoPart
 from billing.networks import Settle
-from billing.selectors import payment_state, transfers_seen
+from billing.selectors import payment_state
 from billing.services.demo_pay import request_demo_transfer
 from billing.uri import payment_uri
 from core.errors import Forbidden
 from orders.models import Order
 from shop.pages.settling import final_when, other_arrived
 from tests import scenario
+from tests.seen import transfers_seen
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shop")]
 NATIVE_CHAIN = 10**18

@@ -10,7 +10,7 @@ import time_machine
 
 from billing import news, offers
 from billing.models import ChainState, PaymentView, PriceReading, Transfer
-from billing.selectors import payment_state, transfers_seen
+from billing.selectors import payment_state
 from billing.services.checkout import CheckoutRequest, CryptoChoice, checkout
 from billing.services.fill_pool import fill_pool
 from billing.services.find_internal import increases
@@ -23,6 +23,7 @@ from orders.models import Order
 from tests import scenario
 from tests.chain.lab import FINALITY, ChainLab, network_table
 from tests.many_payments import open_many
+from tests.seen import transfers_seen
 
 pytestmark = [pytest.mark.django_db, pytest.mark.chain]
 NetworksFile = Callable[..., None]

@@ -25,9 +25,9 @@ def address(row: Model, page: str = "change", *more: str) -> str:
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_{page}", args=[row.pk, *more])
 
 
-def press(client: Client, row: Model, action: str, reason: str = "because") -> Any:
-    """Confirm one button."""
-    return client.post(address(row, "do", action), {"reason": reason})
+def press(client: Client, row: Model, action: str, reason: str = "because", **fields: Any) -> Any:
+    """Confirm one button; `fields` are what it asks for beside the reason."""
+    return client.post(address(row, "do", action), {"reason": reason, **fields})
 
 
 def said(response: Any) -> list[str]:

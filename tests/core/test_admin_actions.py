@@ -199,7 +199,7 @@ def test_prepare_again_and_other_cards_call_their_services(chief: Client) -> Non
 @pytest.mark.django_db
 def test_a_new_key_is_shown_once_on_a_page_that_nobody_keeps(chief: Client) -> None:
     partner = make_partner(name="Acme", slug="acme", mail="api@acme.example", actor="test")
-    response = press(chief, partner, "make-key", "for the till")
+    response = press(chief, partner, "make-key", "for the till", scopes=["orders:read"])
     assert response.status_code == 200
     assert "no-store" in response["Cache-Control"]
     text = response.context["shown_once"]
@@ -207,7 +207,7 @@ def test_a_new_key_is_shown_once_on_a_page_that_nobody_keeps(chief: Client) -> N
     assert ApiKey.objects.get().note == "for the till"
     assert text.encode() not in chief.get(address(partner)).content
     Partner.objects.update(active=False)
-    assert "switched off" in said(press(chief, partner, "make-key"))[-1]
+    assert "switched off" in said(press(chief, partner, "make-key", scopes=["orders:read"]))[-1]
 
 
 @pytest.mark.django_db

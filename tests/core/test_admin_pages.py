@@ -17,8 +17,11 @@ from core.mail import queue_mail
 from core.models import AuditEntry, SweepRun
 from fleet.services.maintenance_window import add_window
 from orders.services.cancel import cancel
+from partners.services.change_endpoint import add_endpoint
+from partners.services.change_member import add_member
 from partners.services.make_key import make_key
 from partners.services.make_partner import make_partner
+from partners.services.send_test_event import send_test_event
 from tests import scenario
 from tests.core.desk import address
 
@@ -58,6 +61,9 @@ def shop(db: None) -> None:
     scenario.order()
     partner = make_partner(name="Acme", slug="acme", mail="api@acme.example", actor="test")
     make_key(partner_id=partner.pk, actor="test")
+    add_member(partner_id=partner.pk, name="Ada", mail="ada@acme.example", actor="test")
+    endpoint = add_endpoint(partner_id=partner.pk, url="https://hooks.example.com/", actor="test")
+    send_test_event(endpoint_id=endpoint.pk)
     decisions.open_decision(kind="refund_due", subject="order:1")
     queue_mail(key="k", to="a@example.com", language="en", subject="s", text="t")
     SweepRun.objects.create(name="leases")

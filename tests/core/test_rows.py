@@ -19,9 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def queued(key: str = "k1") -> OutgoingMail:
-    return mail.queue_mail(
-        key=key, to="ada@example.com", language="en", subject="Hello", text="text", html="<p>text</p>"
-    )
+    return mail.queue_mail(key=key, to="ada@example.com", language="en", subject="Hello", text="text")
 
 
 # Claims
