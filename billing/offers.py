@@ -49,7 +49,7 @@ def crypto_offers() -> list[CryptoOffer]:
         for asset in network.assets
     ]
     names = {name for pair in pairs for name in prices.sources(*pair)}
-    readings = prices.fresh_readings(names) if names else {}
+    readings = prices.fresh_readings(names)
     found = [_offer(network, asset, readings) for network, asset in pairs]
     return [offer for offer in found if offer is not None]
 

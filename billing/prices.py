@@ -33,7 +33,7 @@ def sources(network: Network, asset: Asset) -> tuple[str, ...]:
 def usable_price(*, network: Network, asset: Asset) -> Price | None:
     """The lower of two fresh prices that agree within PRICE_AGREE_PERCENT; None where there is no such price."""
     names = sources(network, asset)
-    return price_from(fresh_readings(names), network=network, asset=asset) if names else None
+    return price_from(fresh_readings(names), network=network, asset=asset)
 
 
 # (network, symbol, source) -> the newest reading of the last minutes
@@ -41,10 +41,13 @@ Readings = dict[tuple[str, str, str], PriceReading]
 
 
 def fresh_readings(names: Iterable[str]) -> Readings:
-    """The newest readings of these sources that are not too old to be used. One query."""
+    """The newest readings of these sources that are not too old to be used. One query, none without sources."""
+    wanted = list(names)
+    if not wanted:
+        return {}
     since = clock.system_now() - timedelta(seconds=settings.PRICE_READ_MAX_AGE_SECONDS)
     key = ("network", "symbol", "source")
-    rows = PriceReading.objects.filter(source__in=list(names), read_at__gte=since)
+    rows = PriceReading.objects.filter(source__in=wanted, read_at__gte=since)
     return {(row.network, row.symbol, row.source): row for row in rows.order_by(*key, "-id").distinct(*key)}
 
 

@@ -61,15 +61,19 @@ def candidate_cards_for_update(*, accelerator_id: int) -> list[Card]:
     )
 
 
-def cards_of_nodes_for_update(node_ids: Iterable[int]) -> list[int]:
-    """The keys of all cards of these nodes that may be sold, in key order; the same lock as the candidates."""
+_CARDS_OF_NODES = """
+    SELECT c.id FROM fleet_card c JOIN fleet_node n ON n.id = c.node_id
+    WHERE c.node_id = ANY(%s) AND n.in_service AND n.healthy AND c.in_service AND c.healthy
+    ORDER BY c.id FOR NO KEY UPDATE OF c"""
+
+
+def cards_of_nodes_for_update(node_ids: Iterable[int], *, skip_locked: bool = False) -> list[int]:
+    """The keys of all cards of these nodes that may be sold, in key order; the same lock as the candidates.
+
+    `skip_locked`: without those that somebody else has locked, and without waiting.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT c.id FROM fleet_card c JOIN fleet_node n ON n.id = c.node_id"
-            " WHERE c.node_id = ANY(%s) AND n.in_service AND n.healthy AND c.in_service AND c.healthy"
-            " ORDER BY c.id FOR NO KEY UPDATE OF c",
-            [list(node_ids)],
-        )
+        cursor.execute(f"{_CARDS_OF_NODES} SKIP LOCKED" if skip_locked else _CARDS_OF_NODES, [list(node_ids)])
         return [card_id for (card_id,) in cursor.fetchall()]
 
 

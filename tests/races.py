@@ -47,7 +47,7 @@ def own_connections() -> Iterator[None]:
 def take_locks_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """A booking reads the cards of its nodes and locks none of them, neither at the first look nor at the last."""
 
-    def unlocked(node_ids: Iterable[int]) -> list[int]:
+    def unlocked(node_ids: Iterable[int], **_options: bool) -> list[int]:
         return list(
             Card.objects.filter(node_id__in=list(node_ids)).order_by("pk").values_list("pk", flat=True)
         )

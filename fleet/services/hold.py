@@ -3,6 +3,7 @@
 import zlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum
 
 from django.conf import settings
 from django.db import connection
@@ -22,8 +23,18 @@ from fleet.periods import held_period
 from fleet.services.release import release_locked
 from fleet.unpaid import read_unpaid
 
-# Looks without a lock before all cards are locked. Rivals for equal nodes are spread, so that one rarely loses twice.
+# Looks without a lock before all cards are locked. The first one waits for nobody: where a rival is at work it goes to
+# another node, to so many in all. The others wait for the node that they choose.
 QUICK_ATTEMPTS = 3
+QUICK_NODES = 4
+
+
+class _Way(Enum):
+    """How an attempt locks: cards that nobody else works on, those of the chosen nodes, or all of the accelerator."""
+
+    SKIP = "skip"
+    WAIT = "wait"
+    ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -58,28 +69,28 @@ def hold(request: HoldRequest, *, patience: Patience | None = None) -> Hold:
     if not connection.in_atomic_block:
         raise RuntimeError("A hold is part of the transaction that places the order.")
     patience = patience or Patience()
-    for _attempt in range(QUICK_ATTEMPTS):
+    for attempt in range(QUICK_ATTEMPTS):
         try:
-            return _in_savepoint(request, patience, all_cards=False)
+            return _in_savepoint(request, patience, _Way.WAIT if attempt else _Way.SKIP)
         except _Lost:
             continue
-    return _in_savepoint(request, patience, all_cards=True)
+    return _in_savepoint(request, patience, _Way.ALL)
 
 
-def _in_savepoint(request: HoldRequest, patience: Patience, *, all_cards: bool) -> Hold:
+def _in_savepoint(request: HoldRequest, patience: Patience, way: _Way) -> Hold:
     limit = patience.begin()
     lock = locks.owner_and_prefix(owner=request.owner, prefix=request.prefix)
     with busy_on_lock_timeout(), savepoint("booking") as begin:
-        return _Attempt(request, patience, all_cards=all_cards, first=begin + limit + lock).run()
+        return _Attempt(request, patience, way, first=begin + limit + lock).run()
 
 
 class _Attempt:
     """One look, lock, second look and insert, under the locks on owner and prefix."""
 
-    def __init__(self, request: HoldRequest, patience: Patience, *, all_cards: bool, first: str) -> None:
+    def __init__(self, request: HoldRequest, patience: Patience, way: _Way, *, first: str) -> None:
         self._request = request
         self._patience = patience
-        self._all_cards = all_cards
+        self._way = way
         self._moment = clock.now()
         self._release_at = _release_at(request)
         self._period = held_period(
@@ -119,8 +130,22 @@ class _Attempt:
         if self._unpaid.ref_is_known:
             _set_aside(request.ref)
         self._patience.renew()
-        card_ids = self._lock(nodes)
-        return self._insert(self._place(card_ids), card_count)
+        if self._way is _Way.SKIP:
+            return self._insert(self._place_beside_rivals(free, nodes), card_count)
+        return self._insert(self._place(self._lock(nodes)), card_count)
+
+    def _place_beside_rivals(self, free: dict[int, int], nodes: dict[int, int] | None) -> list[int]:
+        """On the best node that nobody works on. Nothing is waited for, so locks that stay behind harm nobody long."""
+        others = dict(free)
+        for _node in range(QUICK_NODES):
+            if nodes is None:
+                break
+            try:
+                return self._place(self._lock(nodes))
+            except _Lost:
+                others = {node: count for node, count in others.items() if node not in nodes}
+                nodes = self._choose_nodes(others)
+        raise _Lost
 
     def _free_by_node(self) -> dict[int, int]:
         return free_by_node(
@@ -148,8 +173,8 @@ class _Attempt:
         )
 
     def _lock(self, nodes: dict[int, int]) -> list[int]:
-        if not self._all_cards:
-            card_ids = locks.cards_of_nodes_for_update(nodes)
+        if self._way is not _Way.ALL:
+            card_ids = locks.cards_of_nodes_for_update(nodes, skip_locked=self._way is _Way.SKIP)
         else:
             candidates = locks.candidate_cards_for_update(accelerator_id=self._request.lot.accelerator_id)
             minimum = self._request.driver_minimum
@@ -168,7 +193,7 @@ class _Attempt:
         )
         if chosen is not None:
             return chosen
-        if not self._all_cards:
+        if self._way is not _Way.ALL:
             raise _Lost
         # Somebody is at work on an overdue hold that stands in the way; who asks again may find its cards free.
         if self._unpaid.some_are_overdue and self._choose_nodes(self._free_by_node()) is not None:

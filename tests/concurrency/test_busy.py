@@ -203,17 +203,37 @@ def test_an_overdue_hold_that_somebody_works_on_is_busy_and_not_sold_out() -> No
     assert overdue.released_at is not None
 
 
+def on_a_locked_node(lot: Lot) -> int:
+    """How many cards the node has on which an order is placed while a rival works on the tightest one."""
+    tightest = Node.objects.order_by("pk")[0].pk
+    with held_by_another(lambda: locks.cards_of_nodes_for_update([tightest])), transaction.atomic():
+        held = hold(hold_request(lot))
+    return Node.objects.get(cards__reservations__hold=held, cards__index=0).cards.count()
+
+
+def test_beside_a_rival_the_order_goes_to_another_node_without_waiting() -> None:
+    assert on_a_locked_node(make_lot(cards=2, nodes=(2, 4))) == 4
+
+
+def test_control_who_waits_for_the_node_of_a_rival_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = locks.cards_of_nodes_for_update
+    monkeypatch.setattr(locks, "cards_of_nodes_for_update", lambda node_ids, **_options: lock(node_ids))
+    with pytest.raises(Conflict) as caught:
+        on_a_locked_node(make_lot(cards=2, nodes=(2, 4)))
+    assert caught.value.code == "busy"
+
+
 def test_who_loses_the_race_for_a_node_is_placed_on_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the look and the lock a rival takes the tightest node; the order goes to the next one."""
     lot = make_lot(cards=2, nodes=(2, 4))
     lock = locks.cards_of_nodes_for_update
     rivals = iter([hold_request(lot)])
 
-    def beaten(node_ids: Any) -> list[int]:
+    def beaten(node_ids: Any, **options: bool) -> list[int]:
         rival = next(rivals, None)
         if rival is not None:
             races.at_once(1, lambda _number: _hold(rival))
-        return lock(node_ids)
+        return lock(node_ids, **options)
 
     monkeypatch.setattr(locks, "cards_of_nodes_for_update", beaten)
     with transaction.atomic():
@@ -227,17 +247,18 @@ def test_who_loses_the_race_for_a_node_is_placed_on_another(monkeypatch: pytest.
 def test_who_loses_every_quick_race_locks_all_cards_and_is_told_the_truth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lot = make_lot(cards=2, nodes=(2, 2, 2, 2))
+    tries = hold_module.QUICK_NODES + hold_module.QUICK_ATTEMPTS - 1
+    lot = make_lot(cards=2, nodes=(2,) * (tries + 1))
     lock, whole = locks.cards_of_nodes_for_update, locks.candidate_cards_for_update
     quick: list[int] = []
     last: list[int] = []
 
-    def beaten(node_ids: Any) -> list[int]:
+    def beaten(node_ids: Any, **options: bool) -> list[int]:
         if threading.current_thread() is threading.main_thread():
             quick.extend(node_ids)
             node_id = next(iter(node_ids))
             races.at_once(1, lambda _number: _take(node_id))
-        return lock(node_ids)
+        return lock(node_ids, **options)
 
     def all_cards(**arguments: Any) -> list[Card]:
         last.append(1)
@@ -247,9 +268,9 @@ def test_who_loses_every_quick_race_locks_all_cards_and_is_told_the_truth(
     monkeypatch.setattr(locks, "candidate_cards_for_update", all_cards)
     with transaction.atomic():
         hold(hold_request(lot))
-    assert len(quick) == hold_module.QUICK_ATTEMPTS
+    assert len(quick) == tries
     assert last == [1]
-    assert Reservation.objects.count() == 8
+    assert Reservation.objects.count() == 2 * (tries + 1)
 
 
 def _hold(request: hold_module.HoldRequest) -> Hold:
