@@ -31,6 +31,8 @@ class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     ) -> Iterator[tuple[str, str | None, bool | Exception]]:
         if not dry_run and BUNDLE in paths:
             Path(self.path(BUNDLE)).write_text(bundled(paths), encoding="utf-8")
+            # Names are hashed over the text at its source: that of the bundle is where it was written just now.
+            paths = {**paths, BUNDLE: (self, BUNDLE)}
         yield from super().post_process(paths, dry_run, **options)
 
 

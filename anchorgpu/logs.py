@@ -6,8 +6,8 @@ from typing import Any
 
 import structlog
 
-# The address of an order page is its secret; libraries log whole paths.
-_PAGE_TOKEN = re.compile(r"(/orders/)[A-Za-z0-9_-]{20,}")
+# The address of an order page, and that of a login link, is its secret; libraries log whole paths.
+_PAGE_TOKEN = re.compile(r"(/orders/|/partner/login/)[A-Za-z0-9_-]{20,}")
 
 
 def hide_page_tokens(_logger: Any, _method: str, line: str) -> str:

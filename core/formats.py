@@ -19,21 +19,25 @@ MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Locale:
-    """Separators of one language, its date in Django's date format letters, and the word before a time of day."""
+    """Separators of one language, its date in Django's date format letters, and the word before a time of day.
+
+    `day_tight` fits the cell of a calendar on a phone.
+    """
 
     group: str
     decimal: str
     day: str
     day_short: str
+    day_tight: str
     at: str
 
 
 # Not Django's own: its en is 12-hour American, its ru has nominative months, its fr groups too wide.
 LOCALES = {
-    "en": Locale(group=",", decimal=".", day="j M Y", day_short="j M", at="at"),
-    "de": Locale(group=".", decimal=",", day="j. N Y", day_short="j. N", at="um"),
-    "fr": Locale(group=NARROW_NO_BREAK, decimal=",", day="j N Y", day_short="j N", at="à"),
-    "ru": Locale(group=NO_BREAK, decimal=",", day="j E Y", day_short="j E", at="в"),
+    "en": Locale(group=",", decimal=".", day="j M Y", day_short="j M", day_tight="j M", at="at"),
+    "de": Locale(group=".", decimal=",", day="j. N Y", day_short="j. N", day_tight="j. N", at="um"),
+    "fr": Locale(group=NARROW_NO_BREAK, decimal=",", day="j N Y", day_short="j N", day_tight="j N", at="à"),
+    "ru": Locale(group=NO_BREAK, decimal=",", day="j E Y", day_short="j E", day_tight="j b", at="в"),
 }
 
 

@@ -89,8 +89,8 @@ def day(value: date) -> str:
 
 
 def day_short(value: date) -> str:
-    """Day and month alone, for a calendar whose year is plain."""
-    return format_date(value, current_locale().day_short)
+    """Day and month alone, for a narrow cell of a calendar whose year is plain."""
+    return format_date(value, current_locale().day_tight)
 
 
 def _together(text: str) -> str:

@@ -86,14 +86,19 @@ def _was_mailed(search: OrderSearch) -> bool:
 
 def _mail_links(search: OrderSearch) -> bool:
     """One mail to each spelling that orders have: never to the spelling that a stranger typed."""
-    found = (
+    newest = (
         Order.objects.alias(folded=Lower("mail_to"))
         .filter(folded=search.address.lower())
-        .order_by("mail_to", "-pk")[:MAX_LINKS]
+        .order_by("-pk")[:MAX_LINKS]
     )
-    for number, (mail_to, orders) in enumerate(groupby(found, key=lambda order: order.mail_to)):
+    found = sorted(newest, key=_mailbox)
+    for number, (mail_to, orders) in enumerate(groupby(found, key=_mailbox)):
         _mail(key=f"links:{search.pk}:{number}", mail_to=mail_to, orders=orders)
     return bool(found)
+
+
+def _mailbox(order: Order) -> str:
+    return order.mail_to
 
 
 def _mail(*, key: str, mail_to: str, orders: Iterable[Order]) -> None:

@@ -1,16 +1,22 @@
 """The lines of a frozen quote in the reader's language; the figures are those that were signed."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from catalog import tax
 from catalog.pricing import KIND_LOT, KIND_OPTION, KIND_TAX
+from catalog.stack import driver_needed
 from catalog.wording import quantity_text
+from core import clock
 from core.formats import amount_text, percent_text
+from fleet.periods import DAY_SECONDS, held_period
+from fleet.selectors import free_lots
 from orders.models import Quote
 
 
@@ -55,6 +61,21 @@ def saving_of(quote: Quote) -> Decimal:
     """What the term takes off the list price: a text, never a line."""
     line = next(line for line in quote.lines if line["kind"] == KIND_LOT)
     return Decimal(line["facts"]["list_amount"]) * int(line["quantity"]) - Decimal(line["amount"])
+
+
+def cards_are_taken(quote: Quote) -> bool:
+    """Whether an order at this moment would find too few lots: said before the form is filled in. A look without a
+    lock; the sale looks again."""
+    moment = clock.now()
+    release_at = moment + timedelta(seconds=settings.HOLD_SECONDS + settings.RELEASE_AFTER_EXPIRY_SECONDS)
+    period = held_period(
+        placed_at=moment,
+        starts_at=quote.starts_at,
+        release_at=release_at,
+        term_seconds=quote.days * DAY_SECONDS,
+    )
+    driver = driver_needed(quote.image, quote.lot.accelerator)
+    return free_lots(lot=quote.lot, period=period, driver_minimum=driver).lots < quote.lots
 
 
 def _lot_line(line: dict[str, Any]) -> QuoteLine:

@@ -25,7 +25,7 @@ from orders.services.place import PlaceRequest, QuoteAccepted
 from shop import visitor
 from shop.forms.checkout import CARD_VALUE, CheckoutForm, choice_value
 from shop.headers import private_page
-from shop.pages.quote import lines_of, saving_of, tax_included, tax_text
+from shop.pages.quote import cards_are_taken, lines_of, saving_of, tax_included, tax_text
 from shop.views.errors import shows_refusals
 
 
@@ -119,10 +119,14 @@ def _quote(quote_id: str) -> Quote:
 
 def _show(request: HttpRequest, quote: Quote, form: CheckoutForm, *, status: int = 200) -> HttpResponse:
     state = quote_status(quote)
+    is_open = state == QuoteStatus.OPEN
+    # Cards of an order that this one replaces are let go first: they count as taken here and are not.
+    replaces = bool(form["replaces"].value())
     context: dict[str, Any] = {
         "quote": quote,
         "state": state,
-        "is_open": state == QuoteStatus.OPEN,
+        "is_open": is_open,
+        "is_taken": is_open and not replaces and cards_are_taken(quote),
         "lines": lines_of(quote),
         "tax_text": tax_text(quote),
         "tax_included": tax_included(quote),

@@ -1,4 +1,4 @@
-"""Log lines: no secret of an order page, no local variables."""
+"""Log lines: no secret of an address, no local variables."""
 
 import io
 import json
@@ -24,11 +24,18 @@ def lines() -> Iterator[io.StringIO]:
     logger.removeHandler(handler)
 
 
-def test_the_address_of_an_order_page_is_hidden_wherever_it_stands(lines: io.StringIO) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("/en/orders/", "/claim/"), ("/de/partner/login/", "/")],
+    ids=["order", "login link"],
+)
+def test_an_address_that_is_a_secret_is_hidden_wherever_it_stands(
+    lines: io.StringIO, before: str, after: str
+) -> None:
     token = "w" * 43
-    logging.getLogger("tests.logs").warning("Forbidden: %s", f"/en/orders/{token}/claim/")
+    logging.getLogger("tests.logs").warning("Forbidden: %s", f"{before}{token}{after}")
     entry = json.loads(lines.getvalue())
-    assert entry["event"] == "Forbidden: /en/orders/[hidden]/claim/"
+    assert entry["event"] == f"Forbidden: {before}[hidden]{after}"
     assert token not in lines.getvalue()
 
 

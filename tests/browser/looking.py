@@ -22,6 +22,12 @@ TORN = """() => [...document.querySelectorAll("main *")].filter(box => {
     return text && beside;
 }).map(box => box.textContent.trim())"""
 
+# Words of a calendar that run into the next day: the page does not get wider by them.
+_SPILT = """() => [...document.querySelectorAll("table.calendar td")].filter(cell => {
+    const words = document.createRange();
+    words.selectNodeContents(cell);
+    return [...words.getClientRects()].some(part => part.right > cell.getBoundingClientRect().right + 1);
+}).map(cell => cell.textContent.trim())"""
 _OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true })"
 _MOVING = "() => document.getAnimations().filter((one) => one.playState === 'running').length"
@@ -38,6 +44,11 @@ def unfold(page: Page) -> None:
 def overflow(page: Page) -> int:
     """How far a page can be scrolled sideways, in pixels."""
     return int(page.evaluate(_OVERFLOW))
+
+
+def spilt(page: Page) -> list[str]:
+    """Days of a calendar whose words do not fit."""
+    return [f"does not fit: {text}" for text in page.evaluate(_SPILT)]
 
 
 def too_wide(page: Page) -> list[str]:

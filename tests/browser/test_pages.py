@@ -17,6 +17,7 @@ from tests.browser.looking import (
     moving,
     overflow,
     set_width,
+    spilt,
     too_wide,
     unfold,
 )
@@ -56,7 +57,7 @@ def _look(page: Page, address: str, width: int, theme: Theme) -> list[str]:
     found = broken_rules(page)
     if overflow(page) > 0:
         found.append("too wide")
-    return found
+    return found + spilt(page)
 
 
 def test_every_page_in_every_state_is_accessible_whole_and_cheap(
@@ -113,6 +114,12 @@ def test_the_checks_find_what_they_look_for(page: Page) -> None:
     assert len(too_wide(page)) == 3
     page.evaluate("document.querySelector('label[for=id_transaction_hash]').remove()")
     assert any(rule.startswith("label") for rule in broken_rules(page))
+    set_width(page, NARROW)
+    page.goto("/ru/catalog/b200-180/")
+    assert spilt(page) == []
+    page.evaluate("document.querySelector('table.calendar td time').style.whiteSpace = 'nowrap'")
+    page.evaluate("document.querySelector('table.calendar td time').textContent = '30 сентября'")
+    assert len(spilt(page)) == 1
 
 
 def test_a_quote_and_an_order_print_as_what_they_say(page: Page) -> None:

@@ -1,5 +1,6 @@
 """The data files say what the facts say, and every sentence in them reaches the translators."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -59,3 +60,16 @@ def test_every_sentence_is_listed_for_translation(data: CatalogData) -> None:
     shown |= {row.values[name] for row in data.options for name in ("name", "description", "needs", "unit")}
     shown |= {row.values["description"] for row in data.images}
     assert shown - {""} == set(SENTENCES)
+
+
+def test_a_name_that_is_not_translated_holds_no_english_word(data: CatalogData) -> None:
+    """Environments show their name as it is, in every language; what it leaves out stands in the description."""
+    names = " ".join(row.values["name"] for row in data.images)
+    assert re.findall(r"\b[a-z]{3,}\b", names) == []
+
+
+def test_a_source_can_be_looked_up(data: CatalogData) -> None:
+    """Buyers read these names on the page of a card: a name of ours for a file tells them nothing."""
+    sources = {source for row in data.accelerators for source in row.values["sources"]}
+    assert len(sources) > 20
+    assert not [source for source in sources if re.match(r"(seed|file|facts?|note)\b", source)]

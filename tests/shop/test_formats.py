@@ -1,6 +1,6 @@
 """Figures, instants and durations in four languages, by the glossary's table."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -8,7 +8,7 @@ from django.template import Context, Template
 from django.utils import translation
 
 from catalog.wording import quantity_text
-from core import formats
+from core import formats, units
 
 MOMENT = datetime(2026, 12, 8, 14, 58, 7, tzinfo=UTC)
 
@@ -202,3 +202,10 @@ def test_an_address_is_cut_without_loss() -> None:
 )
 def test_a_quantity_of_an_option_has_its_plural(count: int, unit: str, text: str) -> None:
     assert quantity_text(count, unit) == text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "ru"])
+def test_the_first_day_of_a_month_fits_the_cell_of_a_calendar(language: str) -> None:
+    """A seventh of a phone's width; “30 сентября” lay over the next day."""
+    with translation.override(language):
+        assert max(len(units.day_short(date(2026, month, 28))) for month in range(1, 13)) <= 9

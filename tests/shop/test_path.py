@@ -42,6 +42,8 @@ def buy(client: Client, **changes: str) -> Order:
 def test_a_buyer_gets_from_the_catalogue_to_the_payment_page(buyer: Client) -> None:
     catalogue = buyer.get("/en/catalog/").content.decode()
     assert 'data-lot="b200-180x2" data-days="3" data-amount="934.56"' in catalogue
+    choices = buyer.get("/en/catalog/b200-180/").content.decode()
+    assert "Compilers and libraries of CUDA 12.8, no framework; bring your own." in choices
     order = buy(buyer, days="7")
     page = buyer.get(f"/en/orders/{order.token}/").content.decode()
     assert "<h1>Pay 2,028.00 USDC</h1>" in page
@@ -68,6 +70,19 @@ def test_the_quote_shows_the_signed_figures(buyer: Client) -> None:
     assert (
         buyer.get(f"/en/quotes/{quote.public_id}/signature.txt").content.decode().strip() == quote.signature
     )
+
+
+def test_a_quote_says_before_its_form_is_filled_in_that_the_cards_are_taken(buyer: Client) -> None:
+    address = f"/en/quotes/{scenario.quote(days=7).public_id}/"
+    words, way_out = "no longer available", "?days=7&amp;lot=b200-180x2#calendar"
+    assert words not in buyer.get(address).content.decode()
+    for _ in range(2):
+        scenario.order(scenario.quote(lots=2))
+    page = buyer.get(address).content.decode()
+    assert words in page
+    assert way_out in page
+    # Cards of the order that this one replaces are let go first.
+    assert words not in buyer.get(f"{address}?replaces=ord_1").content.decode()
 
 
 def test_money_moves_the_page(buyer: Client) -> None:
