@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,13 +28,14 @@ class Stage:
 
 
 def stages(settings: Mapping[str, str], arguments: Sequence[str]) -> list[Stage]:
-    """In the order of their cost; those that load Django get the settings of a production installation."""
+    """The longest first, the tests last; those that load Django get the settings of a production installation."""
 
     def module(name: str, *options: str) -> list[str]:
         return [PYTHON, "-m", name, *options]
 
     manage = [PYTHON, "manage.py"]
     return [
+        Stage("types", module("mypy", ".")),
         Stage("lint", module("ruff", "check", "--output-format", "concise", ".")),
         Stage("format", module("ruff", "format", "--check", ".")),
         Stage("templates", module("djlint", "--lint", "--quiet", "templates")),
@@ -42,7 +44,6 @@ def stages(settings: Mapping[str, str], arguments: Sequence[str]) -> list[Stage]
         Stage("translations", module("anchorgpu.checks.translations")),
         Stage("security", module("bandit", "-c", "pyproject.toml", "-q", "-ll", "-r", ".")),
         Stage("import contracts", [PYTHON, "-c", LINT_IMPORTS], settings),
-        Stage("types", module("mypy", ".")),
         Stage("migrations", [*manage, "makemigrations", "--check", "--dry-run"], settings),
         Stage("check --deploy", [*manage, "check", "--deploy", "--fail-level", "WARNING"], settings),
         Stage("tests", module("pytest", *pytest_arguments(arguments))),
@@ -57,13 +58,32 @@ def pytest_arguments(arguments: Sequence[str]) -> list[str]:
 
 
 def run(stage: Stage) -> bool:
+    """The tests tell how they go on; of a short stage all is printed at its end, because two run at a time."""
+    is_long = stage.name == "tests"
     print(f"== {stage.name}", flush=True)
     started = time.monotonic()
-    env = {**os.environ, **stage.env}
-    done = subprocess.run(stage.command, cwd=ROOT, env=env, check=False)  # fixed programs
+    done = subprocess.run(  # fixed programs
+        stage.command,
+        cwd=ROOT,
+        env={**os.environ, **stage.env},
+        check=False,
+        stdout=None if is_long else subprocess.PIPE,
+        stderr=None if is_long else subprocess.STDOUT,
+        text=True,
+    )
     word = "ok" if done.returncode == 0 else f"FAILED (code {done.returncode})"
-    print(f"== {stage.name}: {word}, {time.monotonic() - started:.1f} s", flush=True)
+    end = f"== {stage.name}: {word}, {time.monotonic() - started:.1f} s"
+    print(f"{done.stdout or ''}{end}", flush=True)
     return done.returncode == 0
+
+
+def run_all(found: Sequence[Stage]) -> list[str]:
+    """Names of the stages that failed. All run: two at a time, and the tests, which take both cores, by themselves."""
+    *short, tests = found
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, short))
+    failed = [stage.name for stage, went_well in zip(short, results, strict=True) if not went_well]
+    return failed if run(tests) else [*failed, tests.name]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -76,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
         try:
             postgres.create_database("anchorgpu")
             settings["DATABASE_URL"] = postgres.url("anchorgpu")
-            failed = [stage.name for stage in stages(settings, arguments) if not run(stage)]
+            failed = run_all(stages(settings, arguments))
         finally:
             postgres.stop()
     total = f"{time.monotonic() - started:.0f} s"
