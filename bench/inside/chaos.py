@@ -24,7 +24,7 @@ from orders.models import Order
 
 FOLDER = Path(os.environ["CHAOS_FOLDER"])
 # Orders between two skips: at least so many, more in a long run, which has about so many skips.
-ORDERS_PER_STEP, STEPS = 6, 32
+ORDERS_PER_STEP, STEPS = 6, 40
 SKIP_MINUTES = (20, 600)
 # The worker, which may just be starting again, gets so long for what a skip made due. Then the clock goes on.
 STEP_SECONDS = 40.0
