@@ -270,7 +270,7 @@ def run(*, examples: int, steps: int, derandomize: bool) -> None:
 
 @pytest.mark.django_db
 def test_money_machine() -> None:
-    run(examples=7, steps=15, derandomize=True)
+    run(examples=10, steps=15, derandomize=True)
 
 
 @pytest.mark.full
