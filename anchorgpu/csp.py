@@ -25,10 +25,15 @@ ADMIN: dict[str, list[str]] = SHOP | {
 ADMIN_PREFIX = "/admin/"
 
 
+DESK = "desk"
+
+
 class PolicyMiddleware(CSPMiddleware):
-    """Staff alone reach the admin, so its wider policy does not reach a buyer."""
+    """Staff alone reach the stock admin, so its wider policy reaches no buyer; the desk has the policy of the shop."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if request.path.startswith(ADMIN_PREFIX) and not hasattr(response, "_csp_replace"):
+        match = request.resolver_match
+        is_stock = request.path.startswith(ADMIN_PREFIX) and (match is None or match.app_name != DESK)
+        if is_stock and not hasattr(response, "_csp_replace"):
             response._csp_replace = ADMIN  # type: ignore[attr-defined]  # what its decorators do
         return super().process_response(request, response)

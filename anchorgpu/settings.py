@@ -90,6 +90,7 @@ INSTALLED_APPS = [
     "shop",
     "partners",
     "guides",
+    "desk",
 ]
 
 MIDDLEWARE = [

@@ -23,6 +23,9 @@ urlpatterns = [
     path("demo/mail/<int:mail_id>/", site.demo_mail, name="demo_mail"),
     # Before the admin's own, which would answer a refused login with an error page.
     path("admin/login/", shows_refusals(admin.site.login)),
+    # The desk first: the list of decisions stands where the list of tables would.
+    path("admin/", include("desk.urls")),
+    path("admin/tables/", admin.site.admin_view(admin.site.index), name="admin_tables"),
     path("admin/", admin.site.urls),
     path("api/", include("partners.api.urls")),
     *i18n_patterns(

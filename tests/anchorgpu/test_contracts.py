@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-APPS = ("core", "catalog", "planner", "fleet", "orders", "billing", "shop", "partners", "guides")
+APPS = ("core", "catalog", "planner", "fleet", "orders", "billing", "shop", "partners", "guides", "desk")
 FACES = ("views", "admin", "tasks")
 
 
