@@ -97,10 +97,10 @@ def site_url(url: str, hosts: tuple[str, ...], *, demo: bool) -> str:
     return url.rstrip("/")
 
 
-def listen_address(value: str) -> tuple[str, int]:
+def listen_address(value: str, name: str = "SSH_LISTEN") -> tuple[str, int]:
     host, _, port = value.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise SettingError("SSH_LISTEN must be an address and a port, such as 0.0.0.0:2222.")
+        raise SettingError(f"{name} must be an address and a port, such as 0.0.0.0:2222.")
     return host.strip("[]"), int(port)
 
 
@@ -145,6 +145,9 @@ def _split(url: str, name: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         _ = parts.port
-    except ValueError as error:
-        raise SettingError(f"{name} is not a URL: {error}.") from error
+    except ValueError:
+        # What the library says of it repeats a part of it, and that may be a part of the password.
+        raise SettingError(
+            f"{name} is not a URL; special characters of a password are written as %2F and the like."
+        ) from None
     return parts

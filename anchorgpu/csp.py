@@ -1,4 +1,4 @@
-"""Content-Security-Policy: strict for the shop, wider for the stock admin, whose scripts need more."""
+"""Content-Security-Policy: strict for every page of ours, wider for the stock admin, whose scripts need more."""
 
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from csp.middleware import CSPMiddleware
@@ -23,8 +23,6 @@ ADMIN: dict[str, list[str]] = SHOP | {
     "style-src": [SELF, UNSAFE_INLINE],
 }
 ADMIN_PREFIX = "/admin/"
-
-
 DESK = "desk"
 
 
@@ -33,7 +31,8 @@ class PolicyMiddleware(CSPMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         match = request.resolver_match
-        is_stock = request.path.startswith(ADMIN_PREFIX) and (match is None or match.app_name != DESK)
+        # Without a match it is an error page of ours.
+        is_stock = request.path.startswith(ADMIN_PREFIX) and match is not None and match.app_name != DESK
         if is_stock and not hasattr(response, "_csp_replace"):
             response._csp_replace = ADMIN  # type: ignore[attr-defined]  # what its decorators do
         return super().process_response(request, response)

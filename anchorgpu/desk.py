@@ -5,7 +5,9 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 from django.templatetags.static import static
+from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 
 def environment(request: HttpRequest) -> list[str] | None:
@@ -23,6 +25,12 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": "/",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": favicon}],
     "ENVIRONMENT": "anchorgpu.desk.environment",
+    "ACCOUNT": {
+        "navigation": [
+            {"title": gettext_lazy("Signed in"), "link": reverse_lazy("desk:security")},
+            {"title": gettext_lazy("Change password"), "link": reverse_lazy("admin:password_change")},
+        ]
+    },
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "SIDEBAR": {"show_search": True, "show_all_applications": True},

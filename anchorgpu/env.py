@@ -12,13 +12,16 @@ from anchorgpu.addresses import SettingError
 from anchorgpu.private_keys import private_key_in
 from anchorgpu.screening import Screening, read_screening
 from anchorgpu.selling import Selling, read_selling
+from anchorgpu.serving import Serving, read_serving
+from anchorgpu.slurm import Slurm, read_slurm
 from billing.addresses import Xpub, XpubError
 from billing.networks import ConfigError, parse_networks
 
 DEMO_CHAIN_ID = 31337
 DEMO_SECRET_PREFIX = "demo-"  # noqa: S105  # a prefix, not a secret
-PROVIDERS = ("simulated",)
+PROVIDERS = ("simulated", "slurm")
 SECRET_KEY_LENGTH = 50
+METRICS_TOKEN_LENGTH = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,7 @@ class Env:
     stripe_webhook_secret: str
     stripe_transport: str
     provider: str
+    slurm: Slurm
     email: Mapping[str, Any]
     mail_from: str
     trusted_proxies: tuple[str, ...]
@@ -48,7 +52,10 @@ class Env:
     imprint: str
     selling: Selling
     screening: Screening
+    serving: Serving
     webhook_loopback: bool
+    metrics_token: str
+    staff_second_factor: bool
     numbers: Mapping[str, int]
 
     @property
@@ -81,6 +88,7 @@ def read_env(environ: Mapping[str, str]) -> Env:
         stripe_webhook_secret=_webhook_secrets(environ),
         stripe_transport=_stripe_transport(environ, demo=demo),
         provider=_provider(environ),
+        slurm=read_slurm(environ, provider=_provider(environ)),
         email=addresses.email(environ.get("EMAIL_URL", "")),
         mail_from=addresses.mail_from(environ.get("MAIL_FROM", ""), hosts),
         trusted_proxies=addresses.trusted_proxies(environ.get("TRUSTED_PROXIES", "")),
@@ -89,7 +97,11 @@ def read_env(environ: Mapping[str, str]) -> Env:
         imprint=_imprint(environ, demo=demo),
         selling=read_selling(environ, demo=demo),
         screening=read_screening(environ),
+        serving=read_serving(environ),
         webhook_loopback=_webhook_loopback(environ, demo=demo),
+        metrics_token=_metrics_token(environ),
+        # A demo listens on 127.0.0.1 and says its password on the screen.
+        staff_second_factor=_flag(environ, "STAFF_SECOND_FACTOR", default=not demo),
         numbers=_numbers(environ),
     )
     _check_rails(env)
@@ -112,11 +124,11 @@ def _refuse_private_keys(environ: Mapping[str, str]) -> None:
             )
 
 
-def _flag(environ: Mapping[str, str], name: str) -> bool:
+def _flag(environ: Mapping[str, str], name: str, *, default: bool = False) -> bool:
     value = environ.get(name, "")
     if value not in ("", "0", "1"):
         raise SettingError(f"{name} must be 1 or 0.")
-    return value == "1"
+    return value == "1" if value else default
 
 
 def _secret_key(environ: Mapping[str, str], *, demo: bool) -> str:
@@ -225,6 +237,15 @@ def _stripe_transport(environ: Mapping[str, str], *, demo: bool) -> str:
     if value == "demo" and not demo:
         raise SettingError("STRIPE_TRANSPORT is demo: only a demo (ANCHORGPU_DEMO=1) has the test bank card.")
     return value
+
+
+def _metrics_token(environ: Mapping[str, str]) -> str:
+    token = environ.get("METRICS_TOKEN", "").strip()
+    if token and (len(token) < METRICS_TOKEN_LENGTH or not token.isascii()):
+        raise SettingError(
+            f"METRICS_TOKEN must be ASCII and have at least {METRICS_TOKEN_LENGTH} random characters."
+        )
+    return token
 
 
 def _webhook_loopback(environ: Mapping[str, str], *, demo: bool) -> bool:

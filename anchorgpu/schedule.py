@@ -15,6 +15,7 @@ def _seconds(*, demo: bool) -> dict[str, float]:
         "core.sweep_late_sweeps": 30 * SECOND,
         "billing.sweep_networks": 2 * SECOND if demo else 5 * SECOND,
         "billing.fill_pool": 10 * SECOND,
+        "billing.sweep_lost_orders": 10 * SECOND if demo else MINUTE,
         "billing.sweep_missing_networks": MINUTE,
         "billing.sweep_prices": MINUTE,
         "billing.sweep_refunds": 2 * SECOND if demo else 10 * SECOND,

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from anchorgpu import compression, csp, decisions, desk, events, logs, rest, schedule
+from anchorgpu import compression, csp, decisions, desk, events, logs, personal, rest, roles, schedule
 from anchorgpu.env import read_env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -15,6 +15,20 @@ SECRET_KEY = env.secret_key
 ALLOWED_HOSTS = list(env.allowed_hosts)
 SITE_URL = env.site_url
 PROVIDER = env.provider
+SLURM_CONF = env.slurm.conf
+SLURM_ACCOUNTS = env.slurm.accounts
+SLURM_MODELS = env.slurm.models
+SLURM_PARTITION = env.slurm.partition
+SLURM_PREFIX = env.slurm.prefix
+SLURM_OPERATOR = env.slurm.operator
+SLURM_KEYS_DIR = env.slurm.keys_dir
+SLURM_LOGIN_HOST, SLURM_LOGIN_PORT = env.slurm.login_host, env.slurm.login_port
+SLURM_LOGIN_HOST_KEY = env.slurm.login_host_key
+SLURM_CARDS_COMMAND = env.slurm.cards_command
+SLURM_WIPE_COMMAND = env.slurm.wipe_command
+SLURM_WIPE_MINUTES = env.slurm.wipe_minutes
+SLURM_DRIVER, SLURM_REST_URL = env.slurm.driver, env.slurm.rest_url
+SLURM_REST_API, SLURM_REST_TOKEN_FILE = env.slurm.rest_api, env.slurm.rest_token_file
 CURRENCY = env.currency
 SHOP_COUNTRY = env.shop_country
 IMPRINT = env.imprint
@@ -45,7 +59,6 @@ SECURE_HSTS_SECONDS = 365 * 86400 if env.is_https else 0
 # For this host only: other hosts of the operator's domain are not ours to bind.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"  # an order page's address is a secret
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.trusted_proxies else None
 X_FRAME_OPTIONS = "DENY"
 
 # Nothing from elsewhere, nothing inline. The stock admin has a policy of its own (anchorgpu.csp).
@@ -68,8 +81,9 @@ LOGGING = logs.logging_settings()
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    # The admin site with our own rules of who may be in it, in unfold's look.
+    "unfold.apps.BasicAppConfig",
+    "core.admin_config.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -81,6 +95,8 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "anchorgpu",
     "core",
     "catalog",
@@ -94,10 +110,13 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "anchorgpu.metrics.requests.MeasureMiddleware",
     "anchorgpu.csp.PolicyMiddleware",
     "partners.middleware.ApiProblemMiddleware",
-    "shop.middleware.RequestIdMiddleware",
+    # Their headers stand on refusals of what comes after them too.
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "shop.middleware.RequestIdMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "anchorgpu.compression.PublicGZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -106,7 +125,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -133,12 +151,14 @@ TEMPLATES = [
 ]
 
 _database_options = dict(env.database["OPTIONS"])
+# One for each thread of the web server; the gateway asks from about as many.
+_connections = max(8, env.serving.web_threads)
 DATABASES = {
     "default": {
         **env.database,
         "ENGINE": "django.db.backends.postgresql",
         "CONN_MAX_AGE": 0,  # the pool keeps connections; Django refuses both
-        "OPTIONS": {**_database_options, "pool": {"min_size": 1, "max_size": 8, "timeout": 5}},
+        "OPTIONS": {**_database_options, "pool": {"min_size": 1, "max_size": _connections, "timeout": 5}},
         "ATOMIC_REQUESTS": False,
     }
 }
@@ -174,6 +194,7 @@ CELERY_TASK_SOFT_TIME_LIMIT = 90
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_DEFAULT_DELIVERY_MODE = "transient"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = env.serving.worker_processes
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = schedule.beat_schedule(demo=DEMO)
@@ -184,6 +205,19 @@ AUTHENTICATION_BACKENDS = ["core.staff_login.LimitedBackend"]
 # Where a login without a safe `next` leads: only staff log in.
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in (
+        ("UserAttributeSimilarityValidator", {}),
+        ("MinimumLengthValidator", {"min_length": 12}),
+        ("CommonPasswordValidator", {}),
+    )
+]
+
+# As much as shop.middleware lets through; files are keys and model configurations, and stay in memory.
+DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+DATA_UPLOAD_MAX_NUMBER_FILES = 5
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("ru", "Русский")]
@@ -196,6 +230,7 @@ USE_THOUSAND_SEPARATOR = True
 FORMAT_MODULE_PATH = "anchorgpu.formats"
 
 STATIC_URL = "/static/"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT = BASE_DIR / "var" / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
@@ -228,6 +263,7 @@ LATE_OFFER_SECONDS = env.number("LATE_OFFER_SECONDS")
 NO_CAPACITY_REFUND_SECONDS = env.number("NO_CAPACITY_REFUND_SECONDS")
 ADDRESS_POOL_SIZE = env.number("ADDRESS_POOL_SIZE")
 ADDRESS_CHECK_MAX_AGE_SECONDS = env.number("ADDRESS_CHECK_MAX_AGE_SECONDS")
+RESTORE_ADDRESS_GAP = env.number("RESTORE_ADDRESS_GAP")
 PRICE_AGREE_PERCENT = env.number("PRICE_AGREE_PERCENT")
 PRICE_JUMP_PERCENT = env.number("PRICE_JUMP_PERCENT")
 PRICE_READ_MAX_AGE_SECONDS = env.number("PRICE_READ_MAX_AGE_SECONDS")
@@ -240,10 +276,21 @@ TERMS_VERSION = "2026-12-01"
 HOLDS_WAIT_FOR_SWEEPS = ["networks", "card_sessions"]
 
 WEBHOOK_LOOPBACK = env.webhook_loopback
+METRICS_TOKEN = env.metrics_token
 WEBHOOK_PAUSE_AFTER_SECONDS = env.number("WEBHOOK_PAUSE_AFTER_SECONDS")
 
+STAFF_SECOND_FACTOR = env.staff_second_factor
+STAFF_SESSION_SECONDS = env.number("STAFF_SESSION_SECONDS")
+STAFF_IDLE_SECONDS = env.number("STAFF_IDLE_SECONDS")
+STAFF_ROLES = roles.ROLES
+# What an authenticator app shows beside the account.
+OTP_TOTP_ISSUER = "AnchorGPU"
+
+NODE_SIZES = "fleet.whole_nodes.node_sizes"
 DOMAIN_EVENT_HANDLERS = events.HANDLERS
 DECISION_KINDS = decisions.KINDS
+PERSON_FINDER = personal.FINDER
+PERSONAL_DATA = personal.PARTS
 
 REST_FRAMEWORK = rest.REST_FRAMEWORK
 SPECTACULAR_SETTINGS = rest.SPECTACULAR_SETTINGS

@@ -15,8 +15,10 @@ from anchorgpu.env import Env, read_env
 from billing.addresses import Xpub
 
 ROOT = Path(__file__).resolve().parent.parent
-OWN_APPS = ("core", "catalog", "fleet", "orders", "billing", "shop", "partners", "guides")
+OWN_APPS = ("core", "catalog", "fleet", "orders", "billing", "shop", "partners", "guides", "desk")
 CONNECT_SECONDS = 5
+# A table of this name stands in a database that is being restored.
+RESTORE_MARKER = "restore_unfinished"
 
 
 def check(env: Env) -> None:
@@ -26,23 +28,26 @@ def check(env: Env) -> None:
     to whoever needs it, which waits or says so in its own words.
     """
     try:
-        connection = _connect(env.database)
+        connection = connect(env.database)
     except psycopg.OperationalError:
         return
     with connection:
+        refuse_unfinished_restore(connection)
         refuse_newer_database(connection, known=known_migrations())
         if env.deposit_xpub:
             refuse_changed_xpub(connection, fingerprint=Xpub(env.deposit_xpub).fingerprint)
 
 
-def check_or_exit() -> None:
+def check_or_exit() -> Env:
     """The same before a program loads the application, and that it speaks all languages. One sentence, no traceback."""
     try:
-        check(read_env(os.environ))
+        env = read_env(os.environ)
+        check(env)
         refuse_stale_translations()
     except ImproperlyConfigured as error:
         sys.stderr.write(f"AnchorGPU cannot start: {error}\n")
         raise SystemExit(1) from None
+    return env
 
 
 def refuse_stale_translations(folder: Path = catalogues.LOCALE) -> None:
@@ -65,6 +70,15 @@ def known_migrations(root: Path = ROOT) -> set[tuple[str, str]]:
     }
 
 
+def refuse_unfinished_restore(connection: psycopg.Connection) -> None:
+    """Between the last row and the last step of a restore a shop would give out what others have (bin/restore)."""
+    if _has_table(connection, RESTORE_MARKER):
+        raise SettingError(
+            "DATABASE_URL names a database whose restore has not finished: "
+            "make a new database and run bin/restore again."
+        )
+
+
 def refuse_newer_database(connection: psycopg.Connection, *, known: set[tuple[str, str]]) -> None:
     """Old code on new tables would fail anywhere, or write what the new code does not expect."""
     if not _has_table(connection, "django_migrations"):
@@ -78,6 +92,23 @@ def refuse_newer_database(connection: psycopg.Connection, *, known: set[tuple[st
                 f"DATABASE_URL names a database newer than this code (it has {app}.{name}): "
                 "install that version."
             )
+
+
+def refuse_older_database(env: Env) -> None:
+    """A program on tables that are not there yet would fail at each request. Whoever cannot be reached may wait."""
+    try:
+        connection = connect(env.database)
+    except psycopg.OperationalError:
+        return
+    with connection:
+        has_any = _has_table(connection, "django_migrations")
+        rows = connection.execute("SELECT app, name FROM django_migrations").fetchall() if has_any else []
+    lacking = sorted(known_migrations() - set(rows))
+    if lacking:
+        app, name = lacking[0]
+        raise SettingError(
+            f"DATABASE_URL names a database older than this code (it lacks {app}.{name}): run bin/serve migrate."
+        )
 
 
 def refuse_changed_xpub(connection: psycopg.Connection, *, fingerprint: str) -> None:
@@ -96,7 +127,8 @@ def refuse_changed_xpub(connection: psycopg.Connection, *, fingerprint: str) -> 
         )
 
 
-def _connect(database: Mapping[str, Any]) -> psycopg.Connection:
+def connect(database: Mapping[str, Any]) -> psycopg.Connection:
+    """Past Django, which has its own. Raises psycopg.OperationalError."""
     return psycopg.connect(
         dbname=database["NAME"],
         user=database["USER"] or None,

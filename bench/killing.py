@@ -19,6 +19,7 @@ from anchorgpu.services.ports import LOCALHOST, free_port
 from anchorgpu.services.postgres import Postgres
 from anchorgpu.services.process import Process
 from anchorgpu.services.valkey import Valkey
+from bench.cluster import ENGINE, Engine
 from tests.environment import demo_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,8 +43,9 @@ _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")
 class Stand:
     """Everything that runs, in one folder. Use it from the main thread: children die with their parent thread."""
 
-    def __init__(self, folder: Path, *, chance: random.Random, kills: int | None) -> None:
+    def __init__(self, folder: Path, *, chance: random.Random, kills: int | None, provider: str) -> None:
         self.killed: list[str] = []
+        self._engine = Engine(chance) if provider == "slurm" else None
         self._folder = folder
         self._chance = chance
         self._kills_left = sys.maxsize if kills is None else kills
@@ -64,6 +66,8 @@ class Stand:
         """Start all, let the driver work, kill until it says that the last fault has come; its facts."""
         self._postgres.start()
         self._valkey.start()
+        if self._engine is not None:
+            self._engine.start()
         self._postgres.create_database(DATABASE)
         environment = self._environment()
         begin = time.monotonic()
@@ -89,6 +93,8 @@ class Stand:
         if self._driver is not None:
             self._driver.kill()
         self._supervisor.stop()
+        if self._engine is not None:
+            self._engine.stop()
         self._valkey.stop()
         self._postgres.stop()
 
@@ -110,9 +116,10 @@ class Stand:
 
     def _kill_one(self) -> None:
         """Each in turn, in an order of chance, so that a short run meets every kind."""
-        round_of = len(self.killed) // len(PROGRAMS + SERVERS)
-        done = set(self.killed[round_of * len(PROGRAMS + SERVERS) :])
-        name = self._chance.choice(sorted(set(PROGRAMS + SERVERS) - done))
+        everybody = PROGRAMS + SERVERS + (ENGINE if self._engine is not None else ())
+        round_of = len(self.killed) // len(everybody)
+        done = set(self.killed[round_of * len(everybody) :])
+        name = self._chance.choice(sorted(set(everybody) - done))
         self.killed.append(name)
         self._kills_left -= 1
         if name in self._programs:
@@ -120,6 +127,9 @@ class Stand:
             if process.is_running:
                 os.kill(process.pid, signal.SIGKILL)
             return  # the supervisor sees it and starts it again
+        if self._engine is not None and name in ENGINE:
+            self._engine.kill(name)
+            return
         server = self._postgres if name == "postgres" else self._valkey
         server.process.kill()
         time.sleep(self._chance.uniform(0.0, AWAY_SECONDS))
@@ -156,6 +166,7 @@ class Stand:
                 redis_url=self._valkey.url,
                 ssh_port=free_port(),
             ),
+            **(self._engine.settings() if self._engine is not None else {}),
             "DJANGO_SETTINGS_MODULE": "anchorgpu.settings",
             "WEB_LISTEN": f"{LOCALHOST}:{self._http_port}",
             "WEB_WORKERS": "1",

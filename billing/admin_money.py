@@ -20,10 +20,13 @@ from billing.models import (
     RefundMovement,
     ScreeningVerdict,
 )
+from billing.money_left import money_left
 from billing.services.money_decisions import refund_by_hand
+from billing.services.refund import amount_of
 from billing.services.send_refund import mark_sent
-from core.admin_actions import ServiceAction, ServiceAdmin
+from core.admin_actions import Fact, ServiceAction, ServiceAdmin
 from core.admin_rows import ReadOnlyAdmin, ReadOnlyInline
+from core.formats import token_plain
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -47,6 +50,25 @@ def _refund(row: PaymentRequest, actor: str, reason: str, *, amount: str, leg: s
     refund_by_hand(payment=row, actor=actor, reason=reason, amount=amount, leg=leg)
 
 
+def _what_goes_back(row: Refund) -> list[Fact]:
+    """Before the click: how much of what goes where, for whom."""
+    facts: list[Fact] = [
+        (_("Amount"), f"{token_plain(amount_of(row))} {row.asset}"),
+        (_("Network"), row.network),
+        (_("Destination"), row.destination),
+        (_("Order"), row.order.public_id),
+        (_("Reason"), row.get_reason_display()),
+    ]
+    return [fact for fact in facts if fact[1]]
+
+
+def _what_is_left(row: PaymentRequest) -> list[Fact]:
+    return [
+        (_("Order"), row.order.public_id),
+        *((_("Left on %(way)s") % {"way": left.code}, left.text) for left in money_left(row.order.public_id)),
+    ]
+
+
 # A button of the payment's page (billing.admin).
 REFUND_BY_HAND = ServiceAction(
     name="refund",
@@ -67,6 +89,7 @@ REFUND_BY_HAND = ServiceAction(
         ),
     },
     danger=True,
+    facts=_what_is_left,
 )
 
 
@@ -105,6 +128,7 @@ class RefundAdmin(ServiceAdmin):
             run=_send,
             offered=lambda row: row.rail == Rail.CRYPTO and row.status in _WAITS,
             fields={"transaction_hash": partial(_text, _("Transaction hash"))},
+            facts=_what_goes_back,
         )
     ]
 

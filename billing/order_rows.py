@@ -1,6 +1,7 @@
 """An order with all that is known of its money, read in one query: for its page, and less of it for the page's look
 for news every few seconds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -21,6 +22,7 @@ from billing.models import (
     Refund,
     Transfer,
 )
+from core.compiled import CompiledQuery
 from core.joined import read_rows, rows_of
 from core.models import Event, OutgoingMail
 from fleet.models import Lease
@@ -55,8 +57,7 @@ class OrderRows:
 
 def news_of(token: str) -> OrderRows | None:
     """What the live part of a page needs, by the secret of the page; None: there is no such order. One query."""
-    leases = Lease.objects.filter(order_ref=OuterRef("public_id"))
-    found = _base(token).annotate(joined_lease=rows_of(leases, also=["hold"])).first()
+    found: Any = _NEWS.first(token)
     if found is None:
         return None
     return OrderRows(**_of(found), lease=next(iter(read_rows(Lease, found.joined_lease)), None))
@@ -64,41 +65,7 @@ def news_of(token: str) -> OrderRows | None:
 
 def page_of(token: str) -> OrderRows | None:
     """All that the page shows of an order and its money. One query."""
-    own = {"order": OuterRef("pk")}
-    events = Event.objects.filter(order_ref=OuterRef("public_id"))
-    of_money = events.filter(name__in=["payment.settled", "payment.reversed"]).order_by("-id")
-    extensions = Order.objects.filter(extends=OuterRef("pk")).order_by("pk")
-    found = (
-        _base(token)
-        .select_related(
-            "quote__lot__accelerator",
-            "quote__image",
-            "extends",
-            "payment__address",
-            "payment__view",
-        )
-        .annotate(
-            joined_refunds=rows_of(Refund.objects.filter(**own).order_by("pk")),
-            joined_transfers=rows_of(_transfers()),
-            settled_number=Subquery(_settled_readings().values("block_number")[:1]),
-            joined_documents=rows_of(
-                Invoice.objects.filter(**own).annotate(is_cancelled=F("cancelled_by__id")).order_by("pk"),
-                also=["is_cancelled"],
-            ),
-            credited=Subquery(
-                Credit.objects.filter(**own).values("order").annotate(sum=Sum("amount")).values("sum")
-            ),
-            newest_of_money=Subquery(of_money.values("name")[:1]),
-            had_no_capacity=Exists(events.filter(name="order.no_capacity")),
-            mail_failed=Exists(
-                OutgoingMail.objects.filter(
-                    order_ref=OuterRef("public_id"), status=OutgoingMail.Status.FAILED
-                )
-            ),
-            joined_extensions=rows_of(extensions, also=["quote"]),
-        )
-        .first()
-    )
+    found: Any = _PAGE.first(token)
     if found is None:
         return None
     return OrderRows(
@@ -137,6 +104,48 @@ def _base(token: str) -> QuerySet[Order, Any]:
     )
 
 
+def _news(token: str) -> QuerySet[Order, Any]:
+    leases = Lease.objects.filter(order_ref=OuterRef("public_id"))
+    return _base(token).annotate(joined_lease=rows_of(leases, also=["hold"]))
+
+
+def _page(token: str) -> QuerySet[Order, Any]:
+    own = {"order": OuterRef("pk")}
+    events = Event.objects.filter(order_ref=OuterRef("public_id"))
+    of_money = events.filter(name__in=["payment.settled", "payment.reversed"]).order_by("-id")
+    extensions = Order.objects.filter(extends=OuterRef("pk")).order_by("pk")
+    return (
+        _base(token)
+        .select_related(
+            "quote__lot__accelerator",
+            "quote__image",
+            "extends",
+            "payment__address",
+            "payment__view",
+        )
+        .annotate(
+            joined_refunds=rows_of(Refund.objects.filter(**own).order_by("pk")),
+            joined_transfers=rows_of(_transfers()),
+            settled_number=Subquery(_settled_readings().values("block_number")[:1]),
+            joined_documents=rows_of(
+                Invoice.objects.filter(**own).annotate(is_cancelled=F("cancelled_by__id")).order_by("pk"),
+                also=["is_cancelled"],
+            ),
+            credited=Subquery(
+                Credit.objects.filter(**own).values("order").annotate(sum=Sum("amount")).values("sum")
+            ),
+            newest_of_money=Subquery(of_money.values("name")[:1]),
+            had_no_capacity=Exists(events.filter(name="order.no_capacity")),
+            mail_failed=Exists(
+                OutgoingMail.objects.filter(
+                    order_ref=OuterRef("public_id"), status=OutgoingMail.Status.FAILED
+                )
+            ),
+            joined_extensions=rows_of(extensions, also=["quote"]),
+        )
+    )
+
+
 def _of(found: Any) -> dict[str, Any]:
     try:
         view = found.payment.view
@@ -171,3 +180,8 @@ def _settled_readings() -> QuerySet[BalanceReading, Any]:
         asset_contract=OuterRef("payment__asset_contract"),
         kind=SETTLED,
     ).order_by("-id")
+
+
+Build = Callable[[str], "QuerySet[Order, Any]"]
+_NEWS = CompiledQuery(_news)
+_PAGE = CompiledQuery(_page)

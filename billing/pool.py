@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext_lazy as _
 
-from billing import locks
+from billing import gap, locks
 from billing.addresses import Xpub
 from billing.models import AcceptedXpub, AddressCheck, DepositAddress
 from core import clock, decisions, outbox
@@ -75,9 +75,9 @@ def accept() -> str:
 
 def derive_missing() -> int:
     """Derive addresses until ADDRESS_POOL_SIZE are pooled; how many are new. Pure arithmetic and one insert;
-    two workers at once clash on the unique index and one of them does nothing."""
+    two workers at once clash on the unique index and one of them does nothing. None while a gap is searched."""
     key = xpub()
-    if not is_accepted():
+    if not is_accepted() or not gap.is_searched(key.fingerprint):
         return 0
     own = DepositAddress.objects.filter(xpub_fingerprint=key.fingerprint)
     missing = settings.ADDRESS_POOL_SIZE - own.filter(status=DepositAddress.Status.POOLED).count()

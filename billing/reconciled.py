@@ -5,15 +5,29 @@ from dataclasses import dataclass
 
 from django.db.models import Count, F, Sum
 
+from billing import gap, offers, pool
+from billing.card_offer import cards_are_taken
 from billing.ledger import COLLECTED
 from billing.legs import left_on, legs_of
 from billing.lifecycle import PaymentStatus
 from billing.models import LedgerEntry, LedgerTransaction, PaymentView, Refund, RefundMovement, Transfer
+from billing.services.after_restore import CARDS_STEP
 from billing.services.post import difference
+from core import restored
+from core.models import Decision
 from fleet.lifecycle import OVER_STATES, TEARDOWN_STATES, LeaseStatus
 from fleet.models import Lease
+from fleet.services.after_restore import STEP as MACHINES_STEP
 from orders.models import Order
 
+_AFTER_RESTORE = (
+    "backup_restored",
+    "payment_after_backup",
+    "card_payment_after_backup",
+    "lease_end_differs",
+    "mails_held",
+    "orphan_machine",
+)
 # Leases that need no settled money: over, on their way out, or paused because it was taken back.
 _NEEDS_NO_MONEY = {*OVER_STATES, *TEARDOWN_STATES, LeaseStatus.SUSPENDED}
 
@@ -38,6 +52,7 @@ def row_differences() -> Iterator[Difference]:
     yield from _leases()
     yield from _counted_twice()
     yield from _refunds()
+    yield from _restored()
 
 
 def _unbalanced() -> Iterator[Difference]:
@@ -115,6 +130,37 @@ def _refunds() -> Iterator[Difference]:
         for row in refunds:
             if not any(leg.carries(row) for leg in legs):
                 yield Difference("refund", f"order {order.public_id}, refund {row.pk}", "money", "none")
+
+
+def _restored() -> Iterator[Difference]:
+    """After a restore the books cannot be judged before money of lost orders was looked for, and machines too."""
+    if restored.latest() is None:
+        return
+    open_looks = {
+        "deposit addresses of lost orders": bool(offers.networks())
+        and not gap.is_searched(pool.xpub().fingerprint),
+        "card payments of lost orders": cards_are_taken() and restored.awaits(CARDS_STEP),
+        "machines of lost leases": restored.awaits(MACHINES_STEP),
+    }
+    for what in (what for what, is_open in open_looks.items() if is_open):
+        yield Difference("restore", what, "looked for", "not yet")
+
+
+def restore_points() -> list[str]:
+    """What a person still has to settle since the last restore, for the report; empty where nothing was restored."""
+    restoration = restored.latest()
+    if restoration is None:
+        return []
+    counts = (
+        Decision.objects.filter(kind__in=_AFTER_RESTORE, closed_at=None)
+        .order_by("kind")
+        .values_list("kind")
+        .annotate(count=Count("pk"))
+    )
+    return [
+        f"Restored at {restoration.restored_at:%Y-%m-%d %H:%M} UTC from the {restoration}.",
+        *(f"{count} open: {kind}" for kind, count in counts),
+    ]
 
 
 def deposits_booked(network: str, asset: str) -> dict[int, int]:

@@ -4,11 +4,11 @@ from celery import shared_task
 
 from billing import card_tasks, money_tasks
 from billing.services import fill_pool as pool_service
-from billing.services import issue_missing, missing_networks, watch
+from billing.services import issue_missing, missing_networks, search_cards, search_gap, watch
 from billing.services import read_prices as price_service
 from billing.services import render_invoice as render_invoices
 from billing.services import send_demo_transfer as demo
-from core.sweeps import sweep
+from core.sweeps import each, sweep
 
 
 @shared_task(name="billing.watch_network", ignore_result=True)
@@ -38,6 +38,12 @@ def sweep_prices() -> None:
 @sweep("pool")
 def fill_pool() -> None:
     pool_service.fill_pool()
+
+
+@shared_task(name="billing.sweep_lost_orders", ignore_result=True)
+@sweep("lost_orders")
+def sweep_lost_orders() -> None:
+    each((search_gap.search_gap, search_cards.search_cards), lambda look: look())
 
 
 @shared_task(name="billing.send_demo_transfer", ignore_result=True)

@@ -10,7 +10,7 @@ from fleet import selectors as fleet
 from fleet.models import Hold, Lease
 from fleet.periods import DAY_SECONDS
 from orders.lifecycle import OrderStatus
-from orders.models import Order
+from orders.models import Order, Quote
 
 DAY = timedelta(seconds=DAY_SECONDS)
 
@@ -67,16 +67,25 @@ def terms_of_lease(order_ref: str) -> list[tuple[Order, Term]]:
     return sorted(found, key=lambda pair: pair[1].begins)
 
 
+def net_minor(quote: Quote) -> int:
+    """The price of a quote without its tax, in minor units of its currency."""
+    return to_minor(quote.total, quote.currency) - to_minor(quote.tax, quote.currency)
+
+
+def day_shares(net: int, term: Term, *, until: datetime) -> list[tuple[date, int]]:
+    """The share of each whole day of the term that is over at `until`, on the date on which that day begins."""
+    shares = split_evenly(net, term.days)
+    whole = max(0, min(term.days, (until - term.begins) // DAY))
+    return [((term.begins + number * DAY).date(), shares[number]) for number in range(whole)]
+
+
 def earned_days(order: Order) -> list[tuple[date, int]]:
     """What each whole day of the term has earned by now, in minor units without tax; all of it once it is over."""
     term = term_of(order)
     if term is None:
         return []
-    net = to_minor(order.quote.total, order.quote.currency) - to_minor(order.quote.tax, order.quote.currency)
-    shares = split_evenly(net, term.days)
-    until = min(clock.now(), term.ended_at or term.ends, term.ends)
-    whole = max(0, min(term.days, (until - term.begins) // DAY))
-    earned = [((term.begins + number * DAY).date(), shares[number]) for number in range(whole)]
+    net = net_minor(order.quote)
+    earned = day_shares(net, term, until=min(clock.now(), term.ended_at or term.ends, term.ends))
     rest = net - sum(amount for _, amount in earned)
     if order.status == OrderStatus.ENDED and rest:
         # Ended early: what is not given back was earned with the end.

@@ -1,11 +1,11 @@
-"""The catalogue for staff: figures are edited here, prices reach a buyer only through a published table."""
+"""The catalogue for staff. Figures that make prices are read-only here: they change through a draft at the desk, which
+shows the effect first, so that nothing reaches a buyer half done.
+"""
 
 from typing import Any
 
 from django.contrib import admin
-from django.db import transaction
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from catalog.models import (
     Accelerator,
@@ -14,39 +14,29 @@ from catalog.models import (
     LotPrice,
     Option,
     OptionPrice,
+    PriceDraft,
     PriceVersion,
     SeededRow,
     Term,
 )
-from catalog.services.publish import publish_prices
-from core import audit
-from core.admin_actions import ServiceAction, ServiceAdmin
 from core.admin_rows import EditableAdmin, ReadOnlyAdmin
-from core.errors import Conflict
-
-
-def _publish(_row: PriceVersion, actor: str, reason: str) -> None:
-    with transaction.atomic():
-        published = publish_prices(note=reason[:300])
-        if not published.created:
-            raise Conflict(code="already_done", message=_("No figure has changed: the current table stands."))
-        audit.record(
-            actor=actor, action="prices.publish", subject=f"price_version:{published.number}", reason=reason
-        )
 
 
 class _CodedAdmin(EditableAdmin):
-    """Rows whose code or slug outside callers rely on: it is chosen once."""
+    """Rows whose code or slug outside callers rely on: it is chosen once. `figure` is what a price is made of."""
 
     code_field = "code"
+    figure: str | None = None
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [self.code_field] if obj is not None else []
+        figures = [self.figure] if self.figure else []
+        return [self.code_field, *figures] if obj is not None else figures
 
 
 @admin.register(Accelerator)
 class AcceleratorAdmin(_CodedAdmin):
     code_field = "slug"
+    figure = "card_hour_amount"
     list_display = ["name", "slug", "vendor", "memory_gb", "stack", "host_arch", "grade", "card_hour_amount"]
     list_filter = ["vendor", "stack", "grade"]
     search_fields = ["name", "slug", "vendor"]
@@ -65,15 +55,15 @@ class LotAdmin(_CodedAdmin):
 
 
 @admin.register(Term)
-class TermAdmin(EditableAdmin):
+class TermAdmin(_CodedAdmin):
+    code_field = "days"
+    figure = "discount"
     list_display = ["days", "discount", "meant_for"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["days"] if obj is not None else []
 
 
 @admin.register(Option)
 class OptionAdmin(_CodedAdmin):
+    figure = "unit_amount"
     list_display = ["name", "code", "unit", "recurring", "max_quantity", "unit_amount", "on_sale"]
     list_filter = ["on_sale", "recurring"]
     search_fields = ["name", "code"]
@@ -87,20 +77,14 @@ class ImageAdmin(_CodedAdmin):
 
 
 @admin.register(PriceVersion)
-class PriceVersionAdmin(ServiceAdmin):
-    list_display = ["number", "published_at", "currency", "note"]
-    service_actions = [
-        ServiceAction(
-            name="publish",
-            label=_("Publish a new price table"),
-            explain=_(
-                "The figures of accelerators, options and terms become the table that sells from now on. "
-                "Open quotes keep their price."
-            ),
-            permission="catalog.add_priceversion",
-            run=_publish,
-        )
-    ]
+class PriceVersionAdmin(ReadOnlyAdmin):
+    list_display = ["number", "published_at", "published_by", "currency", "note"]
+
+
+@admin.register(PriceDraft)
+class PriceDraftAdmin(ReadOnlyAdmin):
+    list_display = ["id", "base", "saved_at", "saved_by", "closed_at", "published"]
+    list_select_related = ["base", "published"]
 
 
 @admin.register(LotPrice)

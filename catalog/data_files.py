@@ -10,7 +10,7 @@ from typing import Any
 
 DATA_DIR = Path(__file__).parent / "data"
 
-_ACCELERATOR_FACTS = (
+ACCELERATOR_FACTS = (
     "name",
     "vendor",
     "architecture",
@@ -78,7 +78,7 @@ def _term(term: Mapping[str, Any]) -> SeedRow:
 
 
 def _accelerator(card: Mapping[str, Any], *, priced: bool) -> SeedRow:
-    values = {name: card[name] for name in _ACCELERATOR_FACTS}
+    values = {name: card[name] for name in ACCELERATOR_FACTS}
     values["driver_minimum"] = card.get("driver_minimum")
     values["conflict"] = card.get("conflict", "")
     if priced:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
 MAX_REASON = 1000
+# What it is, and its value as it is read.
+Fact = tuple["str | _StrPromise", str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,7 @@ class ServiceAction:
 
     `offered` says when the button is drawn; it decides nothing: a second click reaches the service and hears
     what the service says. What `run` returns is shown once, on a page that no cache keeps (a new secret).
+    `facts` is what the page shows before the click, such as the sum and where it goes.
     """
 
     name: str
@@ -45,6 +48,16 @@ class ServiceAction:
     offered: Callable[[Any], bool] = lambda _row: True
     reason_required: bool = True
     danger: bool = False
+    facts: Callable[[Any], Sequence[Fact]] = lambda _row: ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`is_over`: the next page shows what was said. Else the same page again: with the form's errors, or with a text
+    that is shown once."""
+
+    is_over: bool
+    shown_once: str | None = None
 
 
 class ReasonForm(forms.Form):
@@ -72,6 +85,30 @@ class ReasonForm(forms.Form):
             )
         except Refusal as refusal:
             raise forms.ValidationError(refusal.text, code=refusal.code) from refusal
+
+
+def carry_out(request: HttpRequest, row: Any, action: ServiceAction, form: ReasonForm) -> Outcome:
+    """Call the service with what a valid form holds, and say what came of it: done, refused, or too late."""
+    values = dict(form.cleaned_data)
+    try:
+        shown_once = action.run(row, _name_of(request), values.pop("reason"), **values)
+    except Refusal as refusal:
+        if refusal.field in action.fields:
+            form.add_error(refusal.field, refusal.text)
+            return Outcome(is_over=False)
+        messages.warning(request, refusal.text)
+    except IllegalStep:
+        # A rival was faster between the service's look and ours: nothing was done here.
+        messages.warning(request, _("The state has changed meanwhile. Nothing was done."))
+    else:
+        if shown_once:
+            return Outcome(is_over=False, shown_once=shown_once)
+        messages.success(request, _("Done: %(action)s.") % {"action": action.label})
+    return Outcome(is_over=True)
+
+
+def _name_of(request: HttpRequest) -> str:
+    return request.user.get_username()
 
 
 class EditableServiceAdmin(EditableAdmin):
@@ -137,22 +174,12 @@ class EditableServiceAdmin(EditableAdmin):
         return self._page(request, row, action, form=form)
 
     def _act(self, request: HttpRequest, row: Any, action: ServiceAction, form: ReasonForm) -> HttpResponse:
-        values = dict(form.cleaned_data)
-        try:
-            shown_once = action.run(row, request.user.get_username(), values.pop("reason"), **values)
-        except Refusal as refusal:
-            if refusal.field in action.fields:
-                form.add_error(refusal.field, refusal.text)
-                return self._page(request, row, action, form=form)
-            messages.warning(request, refusal.text)
-        except IllegalStep:
-            # A rival was faster between the service's look and ours: nothing was done here.
-            messages.warning(request, _("The state has changed meanwhile. Nothing was done."))
-        else:
-            if shown_once:
-                return self._page(request, row, action, shown_once=shown_once)
-            messages.success(request, _("Done: %(action)s.") % {"action": action.label})
-        return HttpResponseRedirect(self._row_url(row))
+        outcome = carry_out(request, row, action, form)
+        if outcome.is_over:
+            return HttpResponseRedirect(self._row_url(row))
+        if outcome.shown_once:
+            return self._page(request, row, action, shown_once=outcome.shown_once)
+        return self._page(request, row, action, form=form)
 
     def _row_url(self, row: Any) -> str:
         name = f"{self.admin_site.name}:{self.opts.app_label}_{self.opts.model_name}_change"
@@ -169,6 +196,7 @@ class EditableServiceAdmin(EditableAdmin):
                 "row": row,
                 "row_url": self._row_url(row),
                 "action": action,
+                "facts": action.facts(row),
                 **context,
             },
         )

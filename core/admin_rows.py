@@ -9,7 +9,8 @@ from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from core import audit
+from core import audit, locks
+from core.admin_stale import SHOWN, mark_of, refuses_stale
 from core.text import is_storable
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ def _is_storable_json(value: object) -> bool:
     return not isinstance(value, str) or is_storable(value)
 
 
+def _said(value: object) -> str:
+    """A value of a form for the audit; of several, such as the groups of an account, their names."""
+    return ", ".join(map(str, value)) if isinstance(value, list | models.QuerySet) else str(value)
+
+
 class EditableAdmin(ModelAdmin):  # type: ignore[type-arg]
     """Rows that staff may add and change; each change leaves an audit entry.
 
@@ -52,6 +58,8 @@ class EditableAdmin(ModelAdmin):  # type: ignore[type-arg]
     list_per_page = 50
     # Counting a large table again without the filter would be one more slow query per page.
     show_full_result_count = False
+    # Within the form: what it shows (core.admin_stale).
+    change_form_before_template = "admin/shown.html"
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -68,7 +76,34 @@ class EditableAdmin(ModelAdmin):  # type: ignore[type-arg]
         """The row, or None for an id that no row can have."""
         if not is_storable(object_id):
             return None
-        return super().get_object(request, object_id, from_field)
+        row = super().get_object(request, object_id, from_field)
+        saves = request.method == "POST" and transaction.get_connection().in_atomic_block
+        if row is not None and saves and self.has_change_permission(request, row):
+            # Django saves a form in one transaction: from here to its end nobody else saves this row.
+            return locks.row_for_update(row)
+        return row
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Of a row that others may have saved meanwhile, the form compares what it showed with what is stored."""
+        form = super().get_form(request, obj, change, **kwargs)
+        if obj is None or not change or request.method != "POST":
+            return form
+        return refuses_stale(form, obj, shown=request.POST.get(SHOWN, ""))
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Any = None,
+    ) -> HttpResponse:
+        if change and obj is not None:
+            # A form that was refused is still the one that was opened then.
+            posted = request.POST.get(SHOWN, "")
+            context["shown"] = posted if request.method == "POST" else mark_of(context["adminform"].form, obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
     def formfield_for_dbfield(self, db_field: "models.Field[Any, Any]", request: Any, **kwargs: Any) -> Any:
         if isinstance(db_field, models.JSONField):
@@ -76,14 +111,18 @@ class EditableAdmin(ModelAdmin):  # type: ignore[type-arg]
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save, and record who changed which fields from what to what, in one transaction."""
-        before = {name: str(form.initial.get(name, "")) for name in form.changed_data} if change else {}
-        after = {name: str(form.cleaned_data.get(name, "")) for name in form.changed_data}
+        """Save the fields that were changed, and record who changed them from what to what, in one transaction."""
+        before = {name: _said(form.initial.get(name, "")) for name in form.changed_data} if change else {}
+        after = {name: _said(form.cleaned_data.get(name, "")) for name in form.changed_data}
         for hidden in ("password1", "password2", "password", "usable_password"):
             before.pop(hidden, None)
             after.pop(hidden, None)
         with transaction.atomic():
-            super().save_model(request, obj, form, change)
+            if change:
+                columns = {field.name for field in obj._meta.concrete_fields}
+                obj.save(update_fields=[name for name in form.changed_data if name in columns])
+            else:
+                super().save_model(request, obj, form, change)
             audit.record(
                 actor=request.user.get_username(),
                 action=f"{obj._meta.model_name}.{'change' if change else 'add'}",

@@ -31,20 +31,34 @@ def open_decision(
     return decision
 
 
+def require_open(decision_id: int) -> Decision:
+    """The decision, locked, for an answer that leaves it open. Raises Conflict(already_done) where it is closed."""
+    decision = decision_for_update(decision_id)
+    if decision.closed_at is not None:
+        raise Conflict(code="already_done", message=_("This is already done."))
+    return decision
+
+
 def close_decision(*, decision_id: int, actor: str, reason: str, action: str = "note") -> Decision:
     """Close a decision with a note. Must run in a transaction; locks the row.
 
     Raises Conflict(already_done) for the second click.
     """
-    decision = decision_for_update(decision_id)
-    if decision.closed_at is not None:
-        raise Conflict(code="already_done", message=_("This is already done."))
+    decision = require_open(decision_id)
     decision.closed_at = clock.now()
     decision.closed_by = actor
     decision.action = action
     decision.reason = reason
     decision.save(update_fields=["closed_at", "closed_by", "action", "reason"])
-    audit.record(actor=actor, action=f"decision.{action}", subject=f"decision:{decision.pk}", reason=reason)
+    audit.record(
+        actor=actor,
+        action=f"decision.{action}",
+        subject=f"decision:{decision.pk}",
+        reason=reason,
+        # What was known when it was decided; what the service changes by it stands in an entry of its own.
+        before={"kind": decision.kind, "subject": decision.subject, "facts": decision.facts},
+        after={"closed_by": actor, "action": action},
+    )
     return decision
 
 

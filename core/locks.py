@@ -5,8 +5,10 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import connection, models
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from core.models import Decision, OutboxRow
+from core.models import Decision, OutboxRow, OutgoingMail
 
 M = TypeVar("M", bound=models.Model)
 
@@ -40,6 +42,26 @@ def lock_login_network(network: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
 
 
+def lock_owners() -> None:
+    """Serialise changes of who is an owner until the transaction ends (advisory): one of them always stays."""
+    digest = hashlib.sha256(b"core.owners").digest()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
+
+
+def totp_device_for_update(
+    *, user_id: int, number: object = None, confirmed: bool = True
+) -> TOTPDevice | None:
+    """The authenticator of a member of staff, so that one code is accepted once; or the one being set up."""
+    rows = TOTPDevice.objects.select_for_update().filter(user_id=user_id, confirmed=confirmed)
+    return (rows if number is None else rows.filter(pk=number)).order_by("pk").first()
+
+
+def static_device_for_update(*, user_id: int) -> StaticDevice | None:
+    """The recovery codes of a member of staff."""
+    return StaticDevice.objects.select_for_update().filter(user_id=user_id, confirmed=True).first()
+
+
 def decision_for_update(decision_id: int) -> Decision:
     """One decision row."""
     return mark(Decision.objects.select_for_update().get(pk=decision_id))
@@ -48,3 +70,16 @@ def decision_for_update(decision_id: int) -> Decision:
 def outbox_row_for_update(row_id: int) -> OutboxRow:
     """One outbox row, parked or not."""
     return OutboxRow.objects.select_for_update().get(pk=row_id)
+
+
+def row_for_update(row: M) -> M:
+    """A row that staff edit, read anew: whoever saves it after this one sees what this one has saved.
+
+    Without its key: rows that only point to it, such as the log of an editor's own acts, are written meanwhile.
+    """
+    return type(row)._default_manager.select_for_update(of=("self",), no_key=True).get(pk=row.pk)
+
+
+def mail_for_update(mail_id: int) -> OutgoingMail | None:
+    """One outgoing mail, or None."""
+    return OutgoingMail.objects.select_for_update().filter(pk=mail_id).first()

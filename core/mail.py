@@ -116,7 +116,7 @@ def _record_failure(mail: OutgoingMail, token: uuid.UUID, error: Exception) -> N
     failed = attempts >= MAX_ATTEMPTS or _is_final(error)
     log.warning("mail_failed", mail=mail.pk, attempts=attempts, error=type(error).__name__)
     with transaction.atomic():
-        OutgoingMail.objects.filter(pk=mail.pk, claim_token=token).update(
+        is_ours = OutgoingMail.objects.filter(pk=mail.pk, claim_token=token).update(
             attempts=attempts,
             status=OutgoingMail.Status.FAILED if failed else OutgoingMail.Status.QUEUED,
             next_at=clock.system_now() + timedelta(seconds=min(3600, 5 * 2**attempts)),
@@ -124,7 +124,8 @@ def _record_failure(mail: OutgoingMail, token: uuid.UUID, error: Exception) -> N
             claim_token=None,
             claim_until=None,
         )
-        if failed:
+        # Not where the claim is gone: another worker has the mail, or its reader was erased while it was on its way.
+        if failed and is_ours:
             decisions.open_decision(
                 kind="mail_failed",
                 subject=f"mail:{mail.pk}",

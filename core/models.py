@@ -1,4 +1,4 @@
-"""Rows that belong to no app: clock, event log, outbox, decisions, audit, mail, sweeps."""
+"""Rows that belong to no app: clock, event log, outbox, decisions, audit, mail, sweeps, restorations."""
 
 from django.conf import settings
 from django.db import models
@@ -162,6 +162,34 @@ class LoginAttempt(models.Model):
         return f"{self.network} {self.at}"
 
 
+class StaffSession(models.Model):
+    """One browser that a member of staff is signed in with. It lives until it is ended, idle or too old."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="staff_sessions"
+    )
+    started_at = models.DateTimeField(help_text="System clock.")
+    seen_at = models.DateTimeField(help_text="System clock.")
+    verified_at = models.DateTimeField(null=True, blank=True, help_text="Second factor shown; system clock.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="System clock.")
+    network = models.CharField(max_length=64)
+    browser = models.CharField(max_length=40, blank=True)
+    system = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        ordering = ["-seen_at", "-id"]
+        indexes = [
+            models.Index(
+                fields=["user", "-seen_at"],
+                name="staff_session_open",
+                condition=models.Q(ended_at__isnull=True),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.started_at}"
+
+
 class SweepRun(models.Model):
     """The last run of a sweep, for /readyz and staff. System clock throughout."""
 
@@ -172,6 +200,32 @@ class SweepRun(models.Model):
         null=True, blank=True, help_text="Product clock of the last full run."
     )
     last_error = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Restoration(models.Model):
+    """This database was put back from a backup: what happened after `backup_at` is unknown to it. System clock."""
+
+    backup_at = models.DateTimeField()
+    restored_at = models.DateTimeField()
+    version = models.CharField(max_length=40, help_text="Of the program that made the backup.")
+
+    def __str__(self) -> str:
+        return f"backup of {self.backup_at:%Y-%m-%d %H:%M} UTC"
+
+
+class RestorationStep(models.Model):
+    """One thing that was looked through after a restoration: until it is there, what depends on it waits."""
+
+    restoration = models.ForeignKey(Restoration, on_delete=models.PROTECT, related_name="steps")
+    name = models.CharField(max_length=120)
+    facts = models.JSONField(default=dict)
+    done_at = models.DateTimeField(help_text="System clock.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["restoration", "name"], name="restoration_step_once")]
 
     def __str__(self) -> str:
         return self.name

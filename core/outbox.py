@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from core import clock, decisions, hints
+from core import clock, decisions, hints, log_context
 from core.models import Event, OutboxRow
 
 log = structlog.get_logger(__name__)
@@ -71,7 +71,8 @@ def process(row_id: int) -> bool:
             )
             if row is None or _has_predecessor(row):
                 return False
-            _handlers[row.handler](row.event)
+            with log_context.within(order=row.event.order_ref, handler=row.handler):
+                _handlers[row.handler](row.event)
             OutboxRow.objects.filter(pk=row.pk).update(status=OutboxRow.Status.DONE, last_error="")
             transaction.on_commit(lambda: _send_next(row))
     except Exception as error:

@@ -38,12 +38,12 @@ class LimitedBackend(ModelBackend):
         if request is None or username is None or password is None:
             return super().authenticate(request, username=username, password=password, **kwargs)
         network = network_prefix(client_address(request))
-        attempt, is_last = _begin(account=_account_key(username), network=network)
+        attempt, is_last = begin_attempt(account=username, network=network)
         user = super().authenticate(request, username=username, password=password, **kwargs)
         if user is not None:
             attempt.delete()
         elif is_last:
-            _record_limit(username=username, network=network)
+            record_limit(username=username, network=network)
         return user
 
 
@@ -52,11 +52,12 @@ def forget_old() -> None:
     LoginAttempt.objects.filter(at__lte=clock.system_now() - WINDOW).delete()
 
 
-def _begin(*, account: str, network: str) -> tuple[LoginAttempt, bool]:
-    """Take a place before the hash, so that tries at once cannot all be the first. Raises TooMany.
+def begin_attempt(*, account: str, network: str) -> tuple[LoginAttempt, bool]:
+    """Take a place before anything is checked, so that tries at once cannot all be the first. Raises TooMany.
 
-    True with the try that takes the last place of its account or network.
+    True with the try that takes the last place of its account or network. Who succeeds deletes the row.
     """
+    account = _account_key(account)
     with transaction.atomic():
         locks.lock_login_network(network)
         now = clock.system_now()
@@ -84,7 +85,7 @@ def _too_many(of_account: list[datetime], of_network: list[datetime], now: datet
     )
 
 
-def _record_limit(*, username: str, network: str) -> None:
+def record_limit(*, username: str, network: str) -> None:
     """One line in the audit each time a bound is reached. A name that nobody has may be a password: not kept."""
     known = User.objects.filter(username=username).exists()
     log.warning("staff_login_limit", network=network)

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from core import hints, mail, outbox, staff_login
+from core import hints, mail, outbox, staff_login, staff_sessions
 from core.services import watch_sweeps
 from core.sweeps import sweep
 
@@ -34,6 +34,7 @@ def sweep_mail() -> None:
 @sweep("logins")
 def sweep_logins() -> None:
     staff_login.forget_old()
+    staff_sessions.forget_old()
 
 
 @shared_task(name="core.sweep_late_sweeps", ignore_result=True)

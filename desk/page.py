@@ -7,8 +7,9 @@ from typing import Any, cast
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
-Page = Callable[..., HttpResponse]
+Page = Callable[..., HttpResponseBase]
 
 
 def desk_page(*permissions: str) -> Callable[[Page], Page]:
@@ -19,13 +20,22 @@ def desk_page(*permissions: str) -> Callable[[Page], Page]:
 
     def wrap(view: Page) -> Page:
         @wraps(view)
-        def shown(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def shown(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not all(request.user.has_perm(permission) for permission in permissions):
                 raise PermissionDenied
             response = view(request, *args, **kwargs)
             response["X-Robots-Tag"] = "noindex, nofollow"
             return response
 
-        return cast(Page, admin.site.admin_view(shown))
+        let_in = admin.site.admin_view(shown)
+
+        @wraps(view)
+        def asked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            # A part of a page that renews itself would show the login in its own place.
+            if "HX-Request" in request.headers and not admin.site.has_permission(request):
+                return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+            return cast(Page, let_in)(request, *args, **kwargs)
+
+        return cast(Page, asked)
 
     return wrap

@@ -18,6 +18,7 @@ from fleet.models import (
     Reservation,
     SimulatedFault,
     SimulatedMachine,
+    SlurmMachine,
 )
 
 
@@ -160,3 +161,13 @@ def lock_simulated_engine() -> None:
 def machine_for_update(lease_id: int) -> SimulatedMachine | None:
     """The simulated engine's record of one lease, or None. Only fleet.providers.simulated calls this."""
     return SimulatedMachine.objects.select_for_update(of=("self",)).filter(lease_id=lease_id).first()
+
+
+def lock_slurm_pool() -> None:
+    """Serialise who gets which account and which nodes of a Slurm cluster; alone in the driver's transactions."""
+    _advisory("fleet.slurm_pool")
+
+
+def slurm_machine_for_update(lease_id: int) -> SlurmMachine | None:
+    """The Slurm driver's record of one lease, or None. Only fleet.providers.slurm calls this."""
+    return SlurmMachine.objects.select_for_update(of=("self",)).filter(lease_id=lease_id).first()

@@ -14,9 +14,9 @@ from core import clock
 from core.models import Event
 from fleet.export import ExportPlan, export_plan
 from fleet.free_cards import free_by_node
-from fleet.gateway.identity import identity
 from fleet.lifecycle import OPEN_STATES, LeaseStatus, ReservationStatus
 from fleet.models import AccessKey, Card, Lease, MaintenanceWindow, Outage, Reservation
+from fleet.providers import get_provider
 
 
 def busy_card_ids(*, card_ids: Iterable[int], period: DateTimeTZRange) -> set[int]:
@@ -249,14 +249,14 @@ def access_of_order(order_ref: str) -> Access | None:
 
 
 def access_of_rows(lease: Lease, cards: Iterable[AccessCard], fingerprints: Iterable[str]) -> Access | None:
-    """The same from rows that were read before. No query."""
+    """The same from rows that were read before. No query but that of a provider with accounts of its own."""
     if lease.ready_at is None or lease.ends_at is None or not is_open(lease, clock.now()):
         return None
-    known = identity()
+    known = get_provider().login(lease.pk, lease.username)
     return Access(
         host=known.host,
         port=known.port,
-        user=lease.username,
+        user=known.user,
         host_key_fingerprint=known.fingerprint,
         known_hosts_line=known.known_hosts_line,
         cards=tuple(cards),

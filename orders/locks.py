@@ -9,6 +9,7 @@ from core.locks import mark
 from core.rows import Columns
 from fleet.contention import Patience, busy_on_lock_timeout
 from orders.models import Order, Quote
+from orders.selectors import orders_of_buyer
 
 _QUOTE, _LOT = Columns(Quote, "q"), Columns(Lot, "l")
 # The sources of a specification are long and no part of an order.
@@ -51,6 +52,12 @@ def order_for_update(public_id: str) -> Order | None:
         .first()
     )
     return mark(order) if order is not None else None
+
+
+def orders_of_buyer_for_update(address: str) -> list[Order]:
+    """All orders of one buyer, by his folded address, in key order: for his erasure."""
+    rows = orders_of_buyer(address).order_by("pk").select_for_update(of=("self",))
+    return [mark(row) for row in rows]
 
 
 def lock_search_prefix(prefix: str) -> None:

@@ -87,10 +87,24 @@ class Order(models.Model):
     expired_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
     failed_at = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the buyer's personal data were erased. Nothing is mailed since.",
+    )
 
     class Meta:
         ordering = ["-id"]
-        indexes = [models.Index(Lower("mail_to"), name="order_mail_to_folded")]
+        permissions = [
+            ("export_order", "Can take out tables as files"),
+            ("export_person", "Can find a buyer and take out what is kept on him"),
+            ("erase_person", "Can erase the personal data of a buyer"),
+        ]
+        indexes = [
+            models.Index(Lower("mail_to"), name="order_mail_to_folded"),
+            # Staff are given the buyer's address also where the mails go to his partner.
+            models.Index(Lower("contact_email"), name="order_contact_folded"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=OrderStatus.values), name="order_status_known"),
             models.CheckConstraint(

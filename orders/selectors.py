@@ -1,5 +1,8 @@
 """Reads of quotes and orders."""
 
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Lower
+
 from core import clock
 from orders.lifecycle import QuoteStatus
 from orders.models import Order, Quote
@@ -25,4 +28,18 @@ def order_by_token(token: str) -> Order | None:
         Order.objects.select_related("quote", "quote__lot", "quote__lot__accelerator", "quote__image")
         .filter(token=token)
         .first()
+    )
+
+
+def addresses_of_buyers() -> list[str]:
+    """Every address that an order has, folded, each once: those that `orders_of_buyer` finds something for."""
+    contacts = Order.objects.exclude(contact_email="").values_list(Lower("contact_email"))
+    mailed = Order.objects.filter(notify=Order.Notify.BUYER).exclude(mail_to="").values_list(Lower("mail_to"))
+    return sorted(address for (address,) in contacts.union(mailed))
+
+
+def orders_of_buyer(address: str) -> QuerySet[Order]:
+    """Orders for one person, by his folded address. Where mails go to a partner, that address is not the buyer's."""
+    return Order.objects.alias(mailed=Lower("mail_to"), contact=Lower("contact_email")).filter(
+        Q(contact=address) | Q(mailed=address, notify=Order.Notify.BUYER)
     )

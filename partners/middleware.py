@@ -11,6 +11,10 @@ from partners.api.problems import MEDIA_TYPE, code_for_status, problem
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 API_ROOT = "/api/v1"
+# What an error page says of itself; everything else holds for the problem too.
+_OF_THE_PAGE = frozenset(
+    {"content-type", "content-length", "content-language", "content-encoding", "location"}
+)
 
 
 class ApiProblemMiddleware:
@@ -37,7 +41,7 @@ def _problem(
 ) -> HttpResponse:
     body = problem(request=request, status=status, code=code, detail=detail)
     answer = HttpResponse(json.dumps(body), status=status, content_type=MEDIA_TYPE)
-    for name in ("X-Request-ID", "Retry-After", "Allow"):
-        if name in response:
-            answer[name] = response[name]
+    for name, value in response.items():
+        if name.lower() not in _OF_THE_PAGE:
+            answer[name] = value
     return answer

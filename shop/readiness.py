@@ -37,7 +37,8 @@ class Part:
 
 
 def readiness() -> dict[str, Any]:
-    """`status` is ready, degraded (all works, something is missing) or unready, with every part and why."""
+    """`status` is ready, degraded (all works, something is missing) or unready, with every part and why, and the last
+    run of each sweep."""
     parts = _parts()
     if all(part.ok for part in parts):
         status = "ready"
@@ -47,6 +48,7 @@ def readiness() -> dict[str, Any]:
         "status": status,
         "failing": [part.name for part in parts if not part.ok],
         "parts": {part.name: asdict(part) for part in parts},
+        "sweeps": _last_runs() if parts[0].ok else [],
     }
 
 
@@ -56,7 +58,15 @@ def _parts() -> list[Part]:
         return [database]
     cache = _redis()
     # Without the broker the worker stands still for a known reason, and pages sell on (DESIGN rule 8).
-    return [database, cache, *_rail(), _worker(blocks=cache.ok), _gateway(), *_stale_sweeps()]
+    return [
+        database,
+        cache,
+        *_rail(),
+        _worker(blocks=cache.ok),
+        # Leases on a cluster are logged into there.
+        *([_gateway(), *_silent_gateways()] if settings.PROVIDER == "simulated" else []),
+        *_stale_sweeps(),
+    ]
 
 
 def _database() -> Part:
@@ -130,6 +140,34 @@ def _gateway() -> Part:
         return Part("gateway", False, True, "has not listened yet")
     age = clock.system_now() - run.last_finished_at
     return Part("gateway", age <= GATEWAY_MAX_AGE, True, f"last sign of life {_seconds(age)} s ago")
+
+
+def _silent_gateways() -> list[Part]:
+    """One of several that is gone, and was not stopped in order: the others bear its logins."""
+    rows = SweepRun.objects.filter(name__startswith=heartbeat.OWN_PREFIX).order_by("name")
+    ages = {run.name: clock.system_now() - run.last_finished_at for run in rows if run.last_finished_at}
+    return [
+        Part(name, False, False, f"last sign of life {_seconds(age)} s ago")
+        for name, age in ages.items()
+        if GATEWAY_MAX_AGE < age < heartbeat.GONE_AFTER
+    ]
+
+
+def _last_runs() -> list[dict[str, Any]]:
+    """`limit_seconds` is None for what has no rounds of its own."""
+    return [
+        {
+            "name": run.name,
+            "last_finished_at": run.last_finished_at,
+            "age_seconds": run.last_finished_at and _seconds(clock.system_now() - run.last_finished_at),
+            "limit_seconds": int(sweeps.limit(run.name).total_seconds())
+            if run.name in settings.SWEEP_INTERVALS
+            else None,
+            "late": sweeps.is_late(run),
+            "error": run.last_error[:200],
+        }
+        for run in SweepRun.objects.order_by("name")
+    ]
 
 
 def _stale_sweeps() -> list[Part]:

@@ -1,17 +1,36 @@
 """Options and rules that hold for every test."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from django.test import Client
 from django.utils import translation
+from pytest_django import Settings
 
 from anchorgpu.celery import app
 from core import cache, hints
 from shop import kept
+from tests.core.desk import staff
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-full", action="store_true", help="also run the long tests (chaos, soak, load)")
+    parser.addoption(
+        "--run-slurm", action="store_true", help="start a Slurm cluster and run the tests that need one"
+    )
+    parser.addoption("--slurm-root", help="a folder with a newer Slurm; its cluster is driven by REST")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Tests on a Slurm cluster are collected only where one is started for them."""
+    needs_cluster = collection_path == Path(__file__).parent / "slurm"
+    return True if needs_cluster and not config.getoption("--run-slurm") else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--run-slurm"):
+        config.pluginmanager.import_plugin("tests.slurm.plugin")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -41,6 +60,21 @@ def broker_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_kept_pages() -> None:
     """Rows of one test can look like those of another; a page that is kept must not."""
     kept.forget()
+
+
+@pytest.fixture(autouse=True)
+def plain_static_files(settings: Settings) -> None:
+    """Pages name static files as they are: nothing was collected."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+@pytest.fixture
+def admin_client(db: None) -> Client:
+    """A superuser who has given his password; pytest-django's own has no session row."""
+    return staff("admin", superuser=True)
 
 
 @pytest.fixture(autouse=True)

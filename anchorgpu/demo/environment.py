@@ -71,6 +71,8 @@ def settings(
         "STRIPE_WEBHOOK_SECRET": _read(state, "card-webhook-secret"),
         "PROVIDER": "simulated",
         "WEB_LISTEN": f"{LOCALHOST}:{ports.http.port}",
+        # Ctrl-C ends all within 10 s.
+        "WEB_GRACE_SECONDS": "4",
         "HTTP_PORT": str(ports.http.port),
         "SSH_PORT": str(ports.ssh.port),
         "POSTGRES_PORT": str(postgres.port),

@@ -14,16 +14,16 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--port", type=_port, default=HTTP_PORT, help=f"of the web pages (default {HTTP_PORT})"
+        "--port", type=port_number, default=HTTP_PORT, help=f"of the web pages (default {HTTP_PORT})"
     )
     parser.add_argument(
-        "--ssh-port", type=_port, help=f"of the SSH gateway (default {SSH_PORT}, or another free one)"
+        "--ssh-port", type=port_number, help=f"of the SSH gateway (default {SSH_PORT}, or another free one)"
     )
     parser.add_argument("--reset", action="store_true", help="forget all orders, keys and passwords first")
     return parser.parse_args(arguments)
 
 
-def _port(text: str) -> int:
+def port_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 0 < int(text) < 65536:
         raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
     return int(text)

@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 
 import django
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
@@ -35,7 +34,6 @@ def main() -> None:
     _step("the chain's clock", _move_chain)
     _step("static files", files.collect_static)
     _forget_gateway()
-    _hint_sweeps()
 
 
 def _step(what: str, work: Callable[[], object]) -> None:
@@ -51,6 +49,7 @@ def _deploy_token() -> None:
 def _set_up_demo() -> None:
     """What the command says (the partner's key) is shown when the demo is ready."""
     said = io.StringIO()
+    call_command("sync_roles", stdout=io.StringIO())
     call_command("demo_setup", stdout=said)
     notes = Path(os.environ["DEMO_NOTES_FILE"])
     notes.touch(mode=0o600)
@@ -67,13 +66,6 @@ def _move_chain() -> None:
 def _forget_gateway() -> None:
     """A sign of life of the last run must not make /readyz green before this run's gateway listens."""
     import_module("fleet.gateway.heartbeat").forget()
-
-
-def _hint_sweeps() -> None:
-    """The worker finds them when it starts; beat would send the first of each only after its interval."""
-    hint = import_module("core.outbox").hint
-    for entry in settings.CELERY_BEAT_SCHEDULE.values():
-        hint(entry["task"])
 
 
 if __name__ == "__main__":

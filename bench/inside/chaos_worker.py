@@ -1,4 +1,4 @@
-"""The worker of bench.chaos: each call of the engine is struck by a simulated fault with a chance of one in ten."""
+"""The worker of bench.chaos: each call of the engine is struck by a fault with a chance of one in ten."""
 
 import os
 import random
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anchorgpu.worker import app
+from bench.inside.chaos_slurm import StruckSlurm
 from core import clock
 from fleet import providers
 from fleet.models import Lease, SimulatedFault
@@ -29,10 +30,10 @@ _chance = random.SystemRandom()
 
 
 class Struck:
-    """The simulated engine; before a call the fault that it meets is switched on as staff do it in the demo."""
+    """An engine; before a call the fault that it meets is switched on as staff do it in the demo."""
 
-    def __init__(self) -> None:
-        self._engine = SimulatedProvider()
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._engine = make()
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         call: Callable[..., Any] = getattr(self._engine, verb)
@@ -76,4 +77,5 @@ def _count_call() -> None:
         calls.write(b".")
 
 
-providers._PROVIDERS["simulated"] = Struck
+providers._PROVIDERS["simulated"] = lambda: Struck(SimulatedProvider)
+providers._PROVIDERS["slurm"] = lambda: Struck(StruckSlurm)

@@ -11,6 +11,7 @@ class DepositAddress(models.Model):
         POOLED = "pooled"
         ISSUED = "issued"
         SKIPPED = "skipped", "skipped: it has a history"
+        GAP = "gap", "gap: perhaps given out after the backup that was restored"
 
     xpub_fingerprint = models.CharField(max_length=64)
     index = models.PositiveIntegerField()

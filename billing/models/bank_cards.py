@@ -94,7 +94,12 @@ class CardFact(models.Model):
     read_at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["payment", "kind", "reference", "-id"], name="card_fact_latest")]
+        indexes = [
+            models.Index(fields=["payment", "kind", "reference", "-id"], name="card_fact_latest"),
+            # Staff are given an id of the processor and look for its order.
+            models.Index(fields=["reference"], name="card_fact_by_reference"),
+            models.Index(fields=["payment_intent"], name="card_fact_by_intent"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.reference} {self.status}"

@@ -62,6 +62,11 @@ class Refund(models.Model):
 
     class Meta:
         ordering = ["id"]
+        # Staff look for a refund by what the buyer or the chain shows of it.
+        indexes = [
+            models.Index(fields=["destination"], name="refund_by_address", condition=~Q(destination="")),
+            models.Index(fields=["tx_hash"], name="refund_by_hash", condition=~Q(tx_hash="")),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["payment", "key"], name="refund_once_per_key"),
             models.CheckConstraint(condition=Q(units__gt=0), name="refund_positive"),

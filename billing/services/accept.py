@@ -29,9 +29,15 @@ def accept_as_full(*, decision: Decision, actor: str, reason: str) -> None:
     with transaction.atomic():
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="accept")
-        accept_locked(order, view, actor=actor, reason=reason)
+        before = {"status": view.status, "flags": list(view.flags), "order": order.status}
+        found = accept_locked(order, view, actor=actor, reason=reason)
         audit.record(
-            actor=actor, action="payment.accept", subject=f"payment:{view.payment_id}", reason=reason
+            actor=actor,
+            action="payment.accept",
+            subject=f"payment:{view.payment_id}",
+            reason=reason,
+            before=before,
+            after={"status": found.status, "flags": list(found.flags)},
         )
 
 

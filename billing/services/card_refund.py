@@ -15,7 +15,7 @@ from billing.services.card_records import note, refund_fact
 from billing.services.recompute import recompute
 from billing.services.refund import SYSTEM, payload_of
 from billing.services.send_refund import verify_locked
-from core import claims, clock, decisions, outbox
+from core import audit, claims, clock, decisions, outbox
 from core.models import Decision
 
 # A list, a creation and their time-outs (15 s each), and the transaction after them.
@@ -222,5 +222,13 @@ def send_again(*, decision: Decision, actor: str, reason: str) -> None:
             order_ref=refund.order.public_id,
             payload=payload_of(refund),
             also=["attempts", "next_at"],
+        )
+        audit.record(
+            actor=actor,
+            action="refund.send_again",
+            subject=f"refund:{refund.pk}",
+            reason=reason,
+            before={"status": RefundStatus.FAILED, "last_error": refund.last_error},
+            after={"status": refund.status},
         )
         transaction.on_commit(lambda: outbox.hint("billing.send_card_refund", refund.pk))

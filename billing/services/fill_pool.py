@@ -5,7 +5,7 @@ import structlog
 from billing import offers, pool
 from billing.models import ChainState
 from billing.rails.errors import ChainError
-from billing.rails.evm import Chain
+from billing.services.read_addresses import read_addresses
 
 log = structlog.get_logger(__name__)
 
@@ -26,21 +26,10 @@ def fill_pool() -> None:
         if not due:
             continue
         try:
-            states = Chain(network).check_addresses([row.address for row in due])
+            found = read_addresses(network, due)
         except ChainError as error:
             log.warning("pool_not_checked", network=slug, reason=str(error))
             continue
-        dirty = {
-            address: {
-                "native_units": str(state.native_units),
-                "token_units": {symbol: str(units) for symbol, units in state.token_units.items()},
-                "nonce": state.nonce,
-                "code_size": state.code_size,
-            }
-            for address, state in states.items()
-            if not state.clean
-        }
-        block = min(state.at.number for state in states.values())
-        pool.record_checks(network=slug, block_number=block, dirty=dirty, addresses=due)
+        found.keep()
     # A skipped address leaves a gap: fill it at once, the next run checks it.
     pool.derive_missing()

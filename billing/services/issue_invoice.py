@@ -11,7 +11,7 @@ from billing.invoice_data import Buyer, buyer_of, invoice_data, reference_to, se
 from billing.invoices.words import word
 from billing.models import Invoice, PaymentView, Refund
 from billing.money_back import worth_given_back
-from core import clock, decisions, outbox
+from core import clock, decisions, outbox, restored
 from core.money import quantize
 from orders import ids
 from orders.locks import order_for_update
@@ -122,8 +122,12 @@ def issue(
 
 
 def series_name(kind: Invoice.Kind, moment: datetime) -> str:
-    """One series per kind and calendar year in UTC."""
-    return f"{SERIES[kind]}-{moment.year}"
+    """One series per kind and calendar year in UTC. For the rest of a year in which a backup was restored another one:
+    its last numbers may stand on documents that the database no longer knows, and no number is given twice."""
+    restoration = restored.latest()
+    if restoration is None or restoration.restored_at.year != moment.year:
+        return f"{SERIES[kind]}-{moment.year}"
+    return f"{SERIES[kind]}-{moment.year}-R{restoration.restored_at:%m%d%H%M}"
 
 
 def invoice_again(*, buyer: Buyer, replaces: Invoice) -> dict[str, Any]:

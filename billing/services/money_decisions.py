@@ -19,7 +19,7 @@ from billing.services import screen
 from billing.services.accept import locked_order
 from billing.services.give_back import all_back
 from billing.services.recompute import recompute
-from billing.services.refund import open_locked, open_refund
+from billing.services.refund import amount_of, open_locked, open_refund
 from core import audit, clock, decisions
 from core.errors import Conflict, Invalid, NotFound
 from core.models import Decision
@@ -54,7 +54,7 @@ def refund_what_arrived(*, decision: Decision, actor: str, reason: str) -> None:
     with transaction.atomic():
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="refund")
-        why = _REASONS[decision.kind]
+        why, before = _REASONS[decision.kind], {"order": order.status, "payment": view.status}
         if decision.kind in _WRONG_LEGS:
             opened = _wrong_legs_back(order, view, decision.kind, actor=actor, note=reason)
         else:
@@ -69,7 +69,7 @@ def refund_what_arrived(*, decision: Decision, actor: str, reason: str) -> None:
             opened = all_back(order, view, reason=why, actor=actor, note=reason)
         if not opened:
             raise _nothing_left(view)
-        _audit(view, actor, reason, opened)
+        _audit(view, actor, reason, opened, before=before)
 
 
 def _require_unlisted(order_id: str) -> None:
@@ -100,10 +100,11 @@ def refund_excess(*, decision: Decision, actor: str, reason: str) -> None:
     with transaction.atomic():
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="refund_excess")
+        before = {"order": order.status, "payment": view.status}
         opened = _excess_back(order, view, actor=actor, note=reason)
         if not opened:
             raise Conflict(code="nothing_left", message=_("Nothing is left that could go back."))
-        _audit(view, actor, reason, opened)
+        _audit(view, actor, reason, opened, before=before)
 
 
 def clear_screening(*, decision: Decision, actor: str, reason: str) -> None:
@@ -111,12 +112,14 @@ def clear_screening(*, decision: Decision, actor: str, reason: str) -> None:
     with transaction.atomic():
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="clear")
+        before = {"payment": view.status, "flags": list(view.flags)}
         cleared = screen.clear_all(view.payment, actor=actor)
         audit.record(
             actor=actor,
             action="payment.clear_screening",
             subject=f"payment:{view.payment_id}",
             reason=reason,
+            before=before,
             after={"senders": cleared},
         )
         recompute(order_id=order.public_id)
@@ -160,7 +163,8 @@ def refund_by_hand(
             actor=actor,
             note=reason,
         )
-        _audit(view, actor, reason, [row] if row is not None else [])
+        before = {"order": order.status, "payment": view.status}
+        _audit(view, actor, reason, [row] if row is not None else [], before=before)
     return row
 
 
@@ -180,7 +184,7 @@ def _wrong_legs_back(order: Order, view: PaymentView, kind: str, *, actor: str, 
     legs = legs_of(view)
     opened = []
     for leg in legs:
-        if not _is_meant(leg, view, kind):
+        if not is_meant(leg, view, kind):
             continue
         if order.status not in OVER and leg.code in _pays(view, legs):
             continue  # taken as payment by another answer, and the order lives by it
@@ -198,7 +202,7 @@ def _wrong_legs_back(order: Order, view: PaymentView, kind: str, *, actor: str, 
     return opened
 
 
-def _is_meant(leg: Leg, view: PaymentView, kind: str) -> bool:
+def is_meant(leg: Leg, view: PaymentView, kind: str) -> bool:
     """Whether a question of this kind is about this leg: a charge that differs, another asset, another network."""
     if kind == "card_mismatch":
         return leg.rail == Rail.BANK_CARD and not leg.pays
@@ -266,11 +270,17 @@ def _units_of(text: str, leg: Leg) -> int:
     return units
 
 
-def _audit(view: PaymentView, actor: str, reason: str, opened: list[Refund]) -> None:
+def _audit(
+    view: PaymentView, actor: str, reason: str, opened: list[Refund], *, before: dict[str, str]
+) -> None:
     audit.record(
         actor=actor,
         action="payment.refund",
         subject=f"payment:{view.payment_id}",
         reason=reason,
-        after={"refunds": [row.pk for row in opened]},
+        before=before,
+        after={
+            "refunds": [row.pk for row in opened],
+            "amounts": [f"{amount_of(row):f} {row.asset}" for row in opened],
+        },
     )

@@ -21,6 +21,8 @@ from orders.models import Order
 
 def flag(order: Order, view: PaymentView, name: str) -> None:
     """Money that is not full, on time and of the right asset: what arrived and what is still due."""
+    if not order.mail_to:  # the buyer was erased
+        return
     payment = view.payment
     facts = _sums(view)
     template = name if _goes_on(order, view, name) else "closed"

@@ -24,7 +24,7 @@ from billing.services import screen
 from billing.services.accept import accept_locked, locked_order
 from billing.services.give_back import all_back
 from catalog.stack import driver_needed
-from core import clock, decisions, events
+from core import audit, clock, decisions, events
 from core.errors import Conflict, NotFound
 from core.models import Decision, Event
 from core.sweeps import each
@@ -130,6 +130,14 @@ def offer_lot(*, decision: Decision, actor: str, reason: str) -> None:
         if order.extends_id is not None or not _keep_lot(order):
             raise Conflict(code="no_capacity", message=_("No such lot is free at this moment."))
         _close_questions(order, view, reason="a lot is kept for the buyer's choice")
+        audit.record(
+            actor=actor,
+            action="order.offer",
+            subject=f"order:{order.pk}",
+            reason=reason,
+            before={"offered_until": None},
+            after={"offered_until": order.offered_until.isoformat() if order.offered_until else None},
+        )
 
 
 def due_offers() -> tuple[list[str], list[str]]:

@@ -36,6 +36,8 @@ def failed(order: Order, row: Refund) -> None:
 
 
 def _queue(order: Order, row: Refund, kind: str, *, key: str = "") -> None:
+    if not order.mail_to:  # the buyer was erased
+        return
     with translation.override(order.mail_language):
         subjects = {
             "needed": _("Where should your refund go? · %(order)s"),

@@ -14,6 +14,7 @@ from core import clock, decisions
 from core.models import Decision
 from core.money import units_to_amount
 from core.sweeps import each
+from fleet.selectors import lease_of_order
 from orders.models import Order
 
 # Questions about money that came; none is left once all of it goes back.
@@ -25,6 +26,7 @@ MONEY_KINDS = (
     "payment_wrong_network",
     "payment_screening",
 )
+UNVERIFIED_KIND = "refund_unverified"
 ORDER_KINDS = ("order_no_capacity", "paid_after_cancel")
 _WAITS_FOR_STAFF = (RefundStatus.DUE, RefundStatus.FAILED)
 # A refund that staff noted and did not send comes back to their list after a day.
@@ -55,6 +57,38 @@ def ask_to_send(row: Refund) -> None:
         },
         due_at=clock.now() + SEND_WITHIN,
     )
+
+
+def ask_why_unseen(row: Refund, *, why: str) -> None:
+    """A refund that was sent and that no chain has shown for hours. The row is locked. Safe to repeat."""
+    decisions.open_decision(
+        kind=UNVERIFIED_KIND,
+        subject=subject_of(row),
+        order_ref=row.order.public_id,
+        facts={
+            "amount": f"{units_to_amount(row.units, row.decimals):f}",
+            "asset": row.asset,
+            "network": row.network,
+            "destination": row.destination,
+            "transaction_hash": row.tx_hash,
+            "problem": why,
+        },
+    )
+
+
+def close_unseen(row: Refund, *, reason: str) -> None:
+    """The chain has answered, one way or the other."""
+    decisions.close_open(kind=UNVERIFIED_KIND, subject=subject_of(row), reason=reason)
+
+
+def close_delivery(row: Refund) -> None:
+    """All that was due back has arrived: a delivery that failed is settled. The row is locked."""
+    lease = lease_of_order(row.order.public_id)
+    waits = Refund.objects.filter(order=row.order).exclude(status=RefundStatus.VERIFIED).exists()
+    if lease is not None and not waits:
+        decisions.close_open(
+            kind="lease_failed", subject=f"lease:{lease.pk}", reason="The money is back at the buyer."
+        )
 
 
 def close_sending(row: Refund, *, reason: str) -> None:

@@ -70,6 +70,12 @@ def pdf_of(strings: dict[str, Any], *, number: str) -> bytes:
     return _compile(strings)
 
 
+def load_fonts() -> None:
+    """What the first document of a process loads, some 20 MB: a worker that does it at its start has the size then that
+    it keeps."""
+    typst.compile(b"A", format="pdf", pdf_standards=[STANDARD])
+
+
 def render_due() -> None:
     """All documents that wait for their PDF and whose time has come, oldest first."""
     due = Invoice.objects.filter(pdf__isnull=True, next_at__lte=clock.system_now()).order_by("id")

@@ -48,6 +48,7 @@ def mark_sent(
         )
     with transaction.atomic():
         row = _waiting(refund_id)
+        before = {"status": row.status, "transaction_hash": row.tx_hash}
         if decision is not None:
             decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="sent")
         else:
@@ -71,7 +72,8 @@ def mark_sent(
             action="refund.sent",
             subject=f"refund:{row.pk}",
             reason=reason,
-            after={"transaction_hash": cleaned},
+            before=before,
+            after={"status": row.status, "transaction_hash": cleaned},
         )
         refund_mail.sent(row.order, row)
         transaction.on_commit(lambda: outbox.hint("billing.verify_refund", row.pk))
@@ -113,6 +115,7 @@ def fail_locked(row: Refund, *, why: str) -> None:
         also=["last_error"],
     )
     refund_mail.failed(row.order, row)
+    refund_questions.close_unseen(row, reason="it did not arrive")
     refund_questions.ask_to_send(row)
 
 
@@ -127,5 +130,7 @@ def verify_locked(row: Refund, movement: RefundMovement) -> None:
         payload=payload_of(row),
         also=["last_error"],
     )
+    refund_questions.close_unseen(row, reason="it arrived")
+    refund_questions.close_delivery(row)
     refund_mail.verified(row.order, row)
     issue_credit_note(row)

@@ -12,6 +12,7 @@ from billing.lifecycle import RefundStatus
 from billing.models import Rail, Refund, RefundMovement
 from billing.rails.errors import ChainError
 from billing.rails.refund_proof import Outgoing, Proof, read_proof
+from billing.services import refund_questions
 from billing.services.post import post
 from billing.services.refund_destination import CHANGED
 from billing.services.send_refund import fail_locked, verify_locked
@@ -24,6 +25,8 @@ log = structlog.get_logger(__name__)
 CLAIM_SECONDS = 60
 # A transaction with a low fee may wait for hours; one that no block has held for a day was replaced or dropped.
 NOT_FOUND_AFTER = timedelta(hours=24)
+# Most transfers are final within the hour: from here on staff know that one is not, and may speed it up.
+ASK_AFTER = timedelta(hours=3)
 # Staff read the address, then sign and send: a change by the buyer in this time is not theirs to know.
 SENDING_TAKES = timedelta(minutes=30)
 # The next look at a refund that is not settled yet; the first are quick, since a test chain settles in seconds.
@@ -145,6 +148,11 @@ def _fail(row: Refund, why: str) -> bool:
 
 
 def _later(row: Refund, why: str) -> bool:
+    if row.sent_at is not None and clock.now() - row.sent_at > ASK_AFTER:
+        with transaction.atomic():
+            locked = locks.refund_for_update(row.pk)
+            if locked is not None and locked.status == RefundStatus.SENT and locked.tx_hash == row.tx_hash:
+                refund_questions.ask_why_unseen(locked, why=why)
     pause = PAUSES[min(row.attempts, len(PAUSES) - 1)]
     Refund.objects.filter(pk=row.pk, status=RefundStatus.SENT).update(
         attempts=row.attempts + 1,

@@ -1,6 +1,7 @@
 """What is rented, in which form and at which published price: the tables that the operator fills."""
 
 from catalog.models.accelerator import Accelerator
+from catalog.models.draft import PriceDraft
 from catalog.models.image import Image
 from catalog.models.lot import Lot, Term
 from catalog.models.option import Option
@@ -14,6 +15,7 @@ __all__ = [
     "LotPrice",
     "Option",
     "OptionPrice",
+    "PriceDraft",
     "PriceVersion",
     "SeededRow",
     "Term",

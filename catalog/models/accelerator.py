@@ -71,7 +71,7 @@ class Accelerator(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(Decimal("0.0001"))],
-        help_text=_("Empty means shown, but not on sale. Takes effect when prices are published."),
+        help_text=_("Empty means shown, but not on sale. Changed in the price draft."),
     )
 
     class Meta:

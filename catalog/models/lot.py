@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from catalog import sizes
 from catalog.models.accelerator import Accelerator
 from catalog.validators import CODE_MAX_LENGTH, validate_code
 
@@ -46,7 +47,8 @@ class Lot(models.Model):
         return self.code
 
     def clean(self) -> None:
-        """The code names the cards: another size is another lot, so that old orders keep their meaning."""
+        """The code names the cards: another size is another lot, so that old orders keep their meaning. What is on
+        sale can be had: where nodes are sold whole, a lot is one."""
         if not hasattr(self, "accelerator"):
             return  # the form already says that it is missing
         expected = f"{self.accelerator.slug}x{self.cards}"
@@ -54,6 +56,9 @@ class Lot(models.Model):
             raise ValidationError(
                 {"code": _("The code of this lot must be %(code)s.") % {"code": expected}}, code="lot_code"
             )
+        why = sizes.refusal(accelerator=self.accelerator.slug, cards=self.cards) if self.on_sale else ""
+        if why:
+            raise ValidationError({"on_sale": why}, code="lot_size")
 
 
 class Term(models.Model):
@@ -68,7 +73,7 @@ class Term(models.Model):
         decimal_places=2,
         default=Decimal("0.00"),
         validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal("0.99"))],
-        help_text=_("0.07 is 7 %. Takes effect when prices are published."),
+        help_text=_("0.07 is 7 %. Changed in the price draft."),
     )
     meant_for = models.CharField(_("meant for"), max_length=200, blank=True, default="")
 

@@ -38,7 +38,7 @@ class Option(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(Decimal(0))],
-        help_text=_("Empty means not on sale. Takes effect when prices are published."),
+        help_text=_("Empty means not on sale. Changed in the price draft."),
     )
 
     class Meta:

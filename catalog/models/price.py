@@ -12,6 +12,7 @@ class PriceVersion(models.Model):
     published_at = models.DateTimeField(_("published at"))
     currency = models.CharField(_("currency"), max_length=3)
     note = models.CharField(_("note"), max_length=300, blank=True, default="")
+    published_by = models.CharField(_("published by"), max_length=150, blank=True, default="")
 
     class Meta:
         ordering = ("-number",)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from django.db.models import QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
+from catalog import sizes
 from catalog.models import LotPrice, OptionPrice, PriceVersion, Term
 from catalog.validators import CODE_MAX_LENGTH, CODE_PATTERN
 from core.errors import Invalid
@@ -34,7 +35,7 @@ def current_number() -> Subquery:
 def current_lot_prices() -> QuerySet[LotPrice]:
     """Prices of the lots on sale."""
     prices = LotPrice.objects.filter(version__number=current_number(), lot__on_sale=True)
-    return prices.select_related("lot__accelerator", "term", "version")
+    return prices.exclude(sizes.of_other_sizes()).select_related("lot__accelerator", "term", "version")
 
 
 def current_option_prices() -> QuerySet[OptionPrice]:

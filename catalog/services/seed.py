@@ -1,17 +1,18 @@
 """Load the catalogue from its data files, repeatedly, without undoing what staff have changed since."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
 
+from catalog import sizes
 from catalog.data_files import CatalogData, SeedRow, load_catalog_data
 from catalog.locks import price_table_for_update
 from catalog.models import Accelerator, Image, Lot, Option, SeededRow, Term
-from catalog.services.publish import Published, publish_prices
+from catalog.services.publish import Published, publish_prices, standing_table
 
 CREATED = "created"
 CHANGED = "changed"
@@ -34,7 +35,7 @@ class Seeded:
 
 @transaction.atomic
 def seed_catalog(*, data: CatalogData | None = None) -> Seeded:
-    """Bring the tables up to the data files and publish prices if a figure changed.
+    """Bring the tables up to the data files and publish prices if they changed a figure.
 
     A field is written when the file's value is new or differs from what the file said at the last seed; one
     that staff edited since then is left alone (a withdrawn lot stays withdrawn). Nothing is deleted. Locks
@@ -47,11 +48,14 @@ def seed_catalog(*, data: CatalogData | None = None) -> Seeded:
     seeder = _Seeder()
     seeder.put(Term, "term", data.terms, key="days")
     accelerators = seeder.put(Accelerator, "accelerator", data.accelerators, key="slug")
-    lots = seeder.put(Lot, "lot", data.lots, key="code", parents={"accelerator": accelerators})
+    lots = seeder.put(Lot, "lot", _sellable(data.lots), key="code", parents={"accelerator": accelerators})
     seeder.put(Option, "option", data.options, key="code", linked={"lots": lots})
     seeder.put(Image, "image", data.images, key="code")
+    written = bool(seeder.changes)
     seeder.finish()
-    return Seeded(changes=tuple(seeder.changes), published=publish_prices(note=data.note))
+    # What staff have added and not yet published goes on sale by their word, not because a program was started.
+    standing = None if written else standing_table()
+    return Seeded(changes=tuple(seeder.changes), published=standing or publish_prices(note=data.note))
 
 
 class _Seeder:
@@ -123,6 +127,14 @@ class _Seeder:
         if due:
             self.changes.append(SeedChange(kind, row.code, CHANGED, tuple(sorted(due))))
         return due
+
+
+def _sellable(rows: Iterable[SeedRow]) -> Iterable[SeedRow]:
+    """A size that the machines cannot be sold in is loaded and not put on sale."""
+    known = sizes.node_sizes()
+    for row in rows:
+        refused = sizes.refusal(accelerator=row.parent, cards=row.values["cards"], sizes=known)
+        yield replace(row, values={**row.values, "on_sale": False}) if refused else row
 
 
 def _encode(value: object) -> object:

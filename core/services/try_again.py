@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from core import clock, decisions, outbox
+from core import audit, clock, decisions, outbox
 from core.locks import outbox_row_for_update
 from core.models import Decision, OutboxRow
 
@@ -14,8 +14,17 @@ def try_again(*, decision: Decision, actor: str, reason: str) -> None:
         row = outbox_row_for_update(int(decision.subject.removeprefix("outbox:")))
         if row.status != OutboxRow.Status.PARKED:
             return
+        before = {"status": row.status, "attempts": row.attempts, "last_error": row.last_error}
         row.status = OutboxRow.Status.PENDING
         row.first_failed_at = None
         row.next_at = clock.system_now()
         row.save(update_fields=["status", "first_failed_at", "next_at"])
+        audit.record(
+            actor=actor,
+            action="outbox.try_again",
+            subject=decision.subject,
+            reason=reason,
+            before=before,
+            after={"status": row.status},
+        )
         transaction.on_commit(lambda: outbox.send(row))

@@ -30,14 +30,17 @@ MAX_SESSIONS_PER_CONNECTION = 10
 WATCH_SECONDS = 1.0
 # A database that does not answer for this long closes sessions: nobody could see the end of a lease.
 MAX_BLIND_LOOKS = 30
+# A client that reads nothing does not hold up the end of the others.
+DISMISS_SECONDS = 3.0
 
 
 @dataclass
 class Counters:
-    """Connections of this gateway, for its limits."""
+    """Connections of this gateway, for its limits and its end."""
 
     room: WaitingRoom = field(default_factory=WaitingRoom)
     by_lease: Counter[int] = field(default_factory=Counter)
+    open: "set[Connection]" = field(default_factory=set)
 
 
 class Session(asyncssh.SSHServerProcess[str]):
@@ -110,6 +113,7 @@ class Connection(asyncssh.SSHServer):
         self._stop_waiting()
         if self._watcher is not None:
             self._watcher.cancel()
+        self._counters.open.discard(self)
         if self.login is not None:
             self._counters.by_lease[self.login.lease_id] -= 1
             if self._counters.by_lease[self.login.lease_id] <= 0:
@@ -173,6 +177,7 @@ class Connection(asyncssh.SSHServer):
             )
         self.login = login
         self._counters.by_lease[login.lease_id] += 1
+        self._counters.open.add(self)
         log.info("ssh_login", lease=login.lease_id, address=self._address, test=login.is_test)
         self._watcher = asyncio.create_task(self._watch(connection, login))
 
@@ -232,6 +237,11 @@ class Connection(asyncssh.SSHServer):
             if session.warned.is_due(state.ends_at, state.now):
                 _tell(session, warnings.ends_soon(state.ends_at, state.now))
 
+    async def dismiss(self, sentence: str) -> None:
+        """Tell the sessions why, and end the connection."""
+        if self._connection is not None:
+            await self._close(self._connection, sentence)
+
     async def _close(self, connection: asyncssh.SSHServerConnection, sentence: str) -> None:
         for session in list(self.sessions):
             if session.is_listening:
@@ -247,9 +257,17 @@ def _tell(session: Session, sentence: str) -> None:
     session.stdout.write(f"\n*** {sentence}\n")
 
 
-async def start(*, host: str, port: int) -> asyncssh.SSHAcceptor:
+async def dismiss_all(counters: Counters) -> None:
+    """Before this gateway ends: whoever works in a session hears it, and that it is not the lease."""
+    sentence = _("the gateway is being restarted, session closed; log in again in a moment")
+    leaving = [asyncio.create_task(connection.dismiss(sentence)) for connection in list(counters.open)]
+    if leaving:
+        await asyncio.wait(leaving, timeout=DISMISS_SECONDS)
+
+
+async def start(*, host: str, port: int, counters: Counters | None = None) -> asyncssh.SSHAcceptor:
     """Listen. The caller closes what it gets."""
-    counters = Counters()
+    counters = Counters() if counters is None else counters
     return await asyncssh.create_server(
         lambda: Connection(counters),
         host,

@@ -5,6 +5,7 @@ from fleet.models.leases import AccessKey, Lease
 from fleet.models.machines import Card, MaintenanceWindow, Node
 from fleet.models.records import EngineSilence, Outage, Reminder
 from fleet.models.simulated import SimulatedFault, SimulatedMachine
+from fleet.models.slurm import SlurmMachine
 
 __all__ = [
     "AccessKey",
@@ -19,4 +20,5 @@ __all__ = [
     "Reservation",
     "SimulatedFault",
     "SimulatedMachine",
+    "SlurmMachine",
 ]

@@ -7,8 +7,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 from fleet.providers.base import Provider
 from fleet.providers.simulated import SimulatedProvider
+from fleet.providers.slurm.provider import SlurmProvider
 
-_PROVIDERS: dict[str, Callable[[], Provider]] = {"simulated": SimulatedProvider}
+_PROVIDERS: dict[str, Callable[[], Provider]] = {"simulated": SimulatedProvider, "slurm": SlurmProvider}
 
 
 def get_provider() -> Provider:

@@ -30,6 +30,10 @@ class ProviderUnavailable(ProviderError):
     """No answer that can be relied on: the verb may or may not have taken effect."""
 
 
+class NotYet(ProviderUnavailable):
+    """The engine is at it and has a limit of its own: asked again in a moment, it counts as no failure."""
+
+
 class NodeAway(ProviderUnavailable):
     """The engine answers and says that a node of this lease does not: other nodes may still do it."""
 
@@ -95,6 +99,23 @@ class Health:
 
 
 @dataclass(frozen=True)
+class Login:
+    """Where the buyer logs in and how that host proves itself; `inside` is how we reach it ourselves."""
+
+    host: str
+    port: int
+    user: str
+    host_key: str
+    fingerprint: str
+    inside: tuple[str, int]
+
+    @property
+    def known_hosts_line(self) -> str:
+        name = self.host if self.port == 22 else f"[{self.host}]:{self.port}"
+        return f"{name} {self.host_key}"
+
+
+@dataclass(frozen=True)
 class WipeReport:
     """What the engine confirms about a wipe."""
 
@@ -122,6 +143,12 @@ class Provider(Protocol):
 
     def members(self, lease_id: int, members: tuple[str, ...]) -> None:
         """Replace the members."""
+
+    def admit_test(self, lease_id: int, key_line: str) -> None:
+        """Let the key of the acceptance test in beside the members; an empty line takes it away."""
+
+    def login(self, lease_id: int, username: str) -> Login:
+        """Where a lease is logged into. No machine is asked: pages call this."""
 
     def extend(self, lease_id: int, ends_at: datetime) -> None:
         """Move the end of the reserved period. Refused over a follower."""

@@ -13,12 +13,14 @@ from django.db.models import Q
 
 from core import clock
 from fleet import locks
+from fleet.gateway.identity import identity, local_address
 from fleet.models import Card, SimulatedMachine
 from fleet.providers import faults
 from fleet.providers.base import (
     CardSpec,
     Health,
     LeaseSpec,
+    Login,
     Observation,
     ObservedCard,
     ProviderRefused,
@@ -68,6 +70,20 @@ class SimulatedProvider:
     def members(self, lease_id: int, members: tuple[str, ...]) -> None:
         with _faults("members", lease_id), transaction.atomic(durable=True):
             _set(_running(lease_id), members=sorted(members))
+
+    def admit_test(self, lease_id: int, key_line: str) -> None:
+        """The gateway reads the keys themselves."""
+
+    def login(self, lease_id: int, username: str) -> Login:
+        known = identity()
+        return Login(
+            host=known.host,
+            port=known.port,
+            user=username,
+            host_key=known.host_key,
+            fingerprint=known.fingerprint,
+            inside=local_address(),
+        )
 
     def extend(self, lease_id: int, ends_at: datetime) -> None:
         with _faults("extend", lease_id), transaction.atomic(durable=True):

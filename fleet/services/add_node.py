@@ -13,6 +13,7 @@ from core import audit
 from core.errors import Conflict, Invalid, NotFound
 from core.text import clean_line
 from fleet.models import Card, Node
+from fleet.whole_nodes import check_size
 
 # A chassis of today has up to 8 cards, a rack that works as one node up to 72.
 MAX_CARDS = 72
@@ -35,7 +36,8 @@ def add_node(
     """The node with one card for each serial, in that order.
 
     Raises Invalid naming the field, NotFound for an unknown accelerator, Conflict(already_done) where name
-    or a serial is there already. Not repeatable: the second call hears the conflict.
+    or a serial is there already, and what fleet.whole_nodes.check_size refuses. Not repeatable: the second call
+    hears the conflict.
     """
     _check(name=name, driver_version=driver_version, serials=serials)
     with transaction.atomic():
@@ -49,6 +51,7 @@ def add_node(
                 field="host_arch",
                 params={"host_arch": card.host_arch},
             )
+        check_size(accelerator=card, cards=len(serials))
         if Node.objects.filter(name=name).exists() or Card.objects.filter(serial__in=serials).exists():
             raise Conflict(code="already_done", message=_("This node or one of its cards is already there."))
         node = Node.objects.create(

@@ -16,6 +16,10 @@ from fleet.periods import export_window, turnaround
 from fleet.services.end import begin_end
 from fleet.services.release import release_locked
 
+FAILED_KIND = "lease_failed"
+# Questions about a delivery that will not come any more.
+_OVER_WITH_FAILURE = ("lease_late", "lease_failing", "delivery_mismatch")
+
 
 def apply_deadlines(*, lease_id: int) -> None:
     """Do what the product's clock asks of this lease. Locks the lease, then its cards and reservations where the
@@ -110,7 +114,17 @@ def _check_ready_by(lease: Lease, moment: datetime) -> None:
             due_at=until,
         )
     if moment >= last_ready_moment(lease):
-        fail(lease, reason="late")
+        fail_late(lease)
+
+
+def fail_late(lease: Lease) -> None:
+    """A locked lease did not come in time: the order fails, its refund follows, and staff hear why."""
+    why = {"ready_by": lease.ready_by.isoformat(), "last_error": lease.last_error, "state": lease.status}
+    fail(lease, reason="late")
+    subject = f"lease:{lease.pk}"
+    for kind in _OVER_WITH_FAILURE:
+        decisions.close_open(kind=kind, subject=subject, reason="The lease has failed.")
+    decisions.open_decision(kind=FAILED_KIND, subject=subject, order_ref=lease.order_ref, facts=why)
 
 
 def fail(lease: Lease, *, reason: str) -> None:

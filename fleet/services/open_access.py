@@ -11,7 +11,7 @@ from fleet.lifecycle import LEASE, LeaseStatus
 from fleet.models import Lease
 from fleet.periods import turnaround
 from fleet.providers import get_provider
-from fleet.services.deadlines import fail, last_ready_moment, make_room
+from fleet.services.deadlines import fail_late, last_ready_moment, make_room
 from fleet.services.outages import record_late
 from fleet.services.prepare import STEP_FIELDS, fresh_step
 from fleet.services.sync import members_of
@@ -44,7 +44,7 @@ def _start_term(lease: Lease, *, version: int) -> None:
         make_room(lease)
     if moment >= last_ready_moment(lease):
         # The calendar no longer holds a whole term: late is late, whatever the provider achieved meanwhile.
-        fail(lease, reason="late")
+        fail_late(lease)
         return
     begins = moment if lease.hold.starts_at is None else max(moment, lease.hold.starts_at)
     lease.ends_at = begins + timedelta(seconds=lease.hold.term_seconds)

@@ -13,4 +13,11 @@ def release_by_staff(*, ref: str, actor: str, reason: str) -> None:
     with transaction.atomic():
         if not release(ref=ref):
             raise Conflict(code="already_done", message=_("This is already done."))
-        audit.record(actor=actor, action="hold.release", subject=f"hold:{ref}", reason=reason)
+        audit.record(
+            actor=actor,
+            action="hold.release",
+            subject=f"hold:{ref}",
+            reason=reason,
+            before={"released": False},
+            after={"released": True},
+        )

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
-from core import claims, clock, decisions
-from core.models import Decision, SweepRun
+from core import claims, clock
+from core.models import SweepRun
 from fleet import locks
 from fleet.extensions import paid_extensions
 from fleet.lifecycle import OPEN_STATES, OVER_STATES, PREPARATION_STATES, TEARDOWN_STATES, LeaseStatus
@@ -16,6 +16,7 @@ from fleet.models import Hold, Lease
 from fleet.periods import PREPARE_AHEAD
 from fleet.providers import get_provider
 from fleet.providers.base import ProviderError
+from fleet.services import after_restore, orphans
 from fleet.services.release import release_locked
 from fleet.services.teardown import take_down
 from fleet.services.work import work_lease
@@ -121,28 +122,19 @@ def reconcile_machines() -> None:
     """
     provider = get_provider()
     living = provider.living()
-    _close_gone(living)
+    orphans.close_gone(living)
+    after_restore.give_back(living)
     known = {lease.pk: lease for lease in Lease.objects.filter(pk__in=living)}
     for lease_id in living:
         lease = known.get(lease_id)
         if lease is None:
-            decisions.open_decision(
-                kind="orphan_machine", subject=f"machine:{lease_id}", facts={"lease": lease_id}
-            )
+            orphans.judge(provider, lease_id)
         elif lease.status in OVER_STATES and lease.wiped_at is not None:
             try:
                 take_down(provider, lease_id)
                 log.warning("left_machine_taken_down", lease=lease_id, status=lease.status)
             except ProviderError as error:
                 log.warning("left_machine_stays", lease=lease_id, reason=error.reason)
-
-
-def _close_gone(living: tuple[int, ...]) -> None:
-    """A reported machine that the engine no longer has is no question any more."""
-    present = {f"machine:{lease_id}" for lease_id in living}
-    for decision in Decision.objects.filter(kind="orphan_machine", closed_at=None):
-        if decision.subject not in present:
-            decisions.close_open(kind=decision.kind, subject=decision.subject, reason="The machine is gone.")
 
 
 def _reversed_grace() -> timedelta:

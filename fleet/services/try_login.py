@@ -3,10 +3,10 @@
 from django.db import transaction
 
 from core import clock
-from fleet.gateway.identity import identity, local_address
 from fleet.gateway.waiting import acceptance_version
 from fleet.keys import parse_keys
 from fleet.models import AccessKey, Lease
+from fleet.providers import get_provider
 from fleet.providers.login import check_login, throwaway_key
 
 
@@ -28,22 +28,25 @@ def try_login(lease: Lease, *, card_count: int) -> dict[str, str]:
             fingerprint=public.fingerprint,
             added_at=clock.now(),
         )
-    host, port = local_address()
-    known = identity()
+    provider = get_provider()
+    login = provider.login(lease.pk, lease.username)
+    host, port = login.inside
     try:
+        provider.admit_test(lease.pk, line)
         check_login(
             host=host,
             port=port,
-            username=lease.username,
+            username=login.user,
             key=key,
-            host_key_line=known.host_key,
+            host_key_line=login.host_key,
             # A flood of other connections must not hold up a delivery.
             client_version=acceptance_version(),
             card_count=card_count,
         )
     finally:
         remove_test_keys(lease.pk)
-    return {"user": lease.username, "host_key": known.fingerprint, "at": clock.now().isoformat()}
+        provider.admit_test(lease.pk, "")
+    return {"user": login.user, "host_key": login.fingerprint, "at": clock.now().isoformat()}
 
 
 def remove_test_keys(lease_id: int) -> None:

@@ -18,7 +18,7 @@ from fleet.lifecycle import OPEN_STATES, LeaseStatus, ReservationStatus
 from fleet.models import AccessKey, Card, Lease, Node, Outage, Reservation
 from fleet.providers import get_provider
 from fleet.providers.base import CardSpec, Health, Provider, ProviderError, differences
-from fleet.services import silence
+from fleet.services import after_restore, silence
 from fleet.services.degrade import Finding, Look, apply_look
 
 log = structlog.get_logger(__name__)
@@ -36,6 +36,7 @@ def watch_health() -> None:
     provider = get_provider()
     try:
         away = frozenset(provider.nodes_away())
+        after_restore.look(provider, away=away)
         found = _ask(provider, [look.lease.pk for look in looks])
     except ProviderError as error:
         since = silence.note_silence(error.reason)
@@ -43,7 +44,7 @@ def watch_health() -> None:
             _each(looks, lambda look: _unseen(look, since))
         raise
     silence.note_answer()
-    _mark_nodes(away)
+    mark_nodes(away)
     asked = _open_questions()
     _each(looks, lambda look: _compare(look, found.get(look.lease.pk), away=away, asked=asked))
 
@@ -161,7 +162,7 @@ def _open_questions() -> set[str]:
     return set(Decision.objects.filter(kind__in=kinds, closed_at=None).values_list("subject", flat=True))
 
 
-def _mark_nodes(away: frozenset[str]) -> None:
+def mark_nodes(away: frozenset[str]) -> None:
     """Nothing new is placed on a node while it does not answer."""
     for node in Node.objects.filter(name__in=away, healthy=True):
         with transaction.atomic():

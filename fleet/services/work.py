@@ -7,11 +7,11 @@ from datetime import timedelta
 import structlog
 from django.db import transaction
 
-from core import claims, clock, decisions, outbox
+from core import claims, clock, decisions, log_context, outbox
 from fleet import locks, selectors
 from fleet.lifecycle import OPEN_STATES, OVER_STATES, TEARDOWN_STATES, LeaseStatus
 from fleet.models import Lease
-from fleet.providers.base import NodeAway, ProviderError, ProviderRefused
+from fleet.providers.base import NodeAway, NotYet, ProviderError, ProviderRefused
 from fleet.services import another_node, join_extension, move_steps, prepare, sync, teardown
 from fleet.services.deadlines import apply_deadlines
 from fleet.services.open_access import open_access
@@ -25,6 +25,7 @@ Step = Callable[[Lease], Apply]
 # The longest step is the acceptance test: a login of at most 12 s. A worker that is killed blocks the lease for
 # no longer than this.
 CLAIM_SECONDS = 30
+ASK_AGAIN_AFTER = timedelta(seconds=5)
 PREPARATION_FAILURES = 3
 TEARDOWN_FAILURES = 5
 
@@ -36,6 +37,11 @@ def work_lease(*, lease_id: int) -> bool:
     written only by the holder of the claim and only on the state that it started from. A success that comes too
     late for a lease that is over is undone at the provider.
     """
+    with log_context.within(lease=lease_id, order=""):
+        return _work(lease_id)
+
+
+def _work(lease_id: int) -> bool:
     apply_deadlines(lease_id=lease_id)
     another_node.leave_taken_cards(lease_id=lease_id)
     ready = Lease.objects.filter(pk=lease_id, next_at__lte=clock.system_now())
@@ -47,9 +53,13 @@ def work_lease(*, lease_id: int) -> bool:
     if step is None:
         claims.release(Lease.objects.filter(pk=lease_id), token=token)
         return False
+    log_context.about(order=lease.order_ref)
     try:
         apply = step(lease)
         return _record_success(lease, token, apply)
+    except NotYet as error:
+        log.info("lease_step_goes_on", lease=lease_id, status=lease.status, reason=error.reason)
+        _record_wait(lease, token)
     except ProviderError as error:
         log.warning("lease_step_failed", lease=lease_id, status=lease.status, reason=error.reason)
         # A refusal, or a node that does not answer, speaks of these cards; no answer at all of the engine.
@@ -116,6 +126,17 @@ def _record_success(seen: Lease, token: uuid.UUID, apply: Apply) -> bool:
         log.warning("lease_late_success_undone", lease=seen.pk, seen=seen.status, status=lease.status)
         teardown.take_down_late_success(seen.pk)
     return fresh
+
+
+def _record_wait(seen: Lease, token: uuid.UUID) -> None:
+    """The engine is at it: asked again soon, and no failure is counted. Its own limit ends it."""
+    with transaction.atomic():
+        lease = locks.lease_for_update(seen.pk)
+        if lease.claim_token != token:
+            return
+        _free(lease)
+        if lease.status == seen.status:
+            Lease.objects.filter(pk=lease.pk).update(next_at=clock.system_now() + ASK_AGAIN_AFTER)
 
 
 def _free(lease: Lease) -> None:

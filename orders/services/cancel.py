@@ -65,6 +65,7 @@ def _require_cancellable(order: Order) -> None:
 
 
 def _cancel(order: Order, *, paid: bool, actor: str, reason: str) -> Order:
+    before = {"status": order.status, "paid": paid}
     ORDER.advance(
         order,
         OrderStatus.CANCELLED,
@@ -77,7 +78,8 @@ def _cancel(order: Order, *, paid: bool, actor: str, reason: str) -> Order:
             action="order.cancel",
             subject=f"order:{order.pk}",
             reason=reason,
-            before={"paid": paid},
+            before=before,
+            after={"status": order.status},
         )
     notify.cancelled(order, paid=paid)
     return order

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop
 
 from core.mail import queue_mail
 from fleet.models import Lease
+from orders.mail_bounds import may_mail_unpaid
 from orders.models import Order
 
 # The news first: an order's number has 31 characters, and lists of mails show about 60.
@@ -34,7 +35,8 @@ _SUBJECTS = {
 
 def placed(order: Order) -> None:
     """The cards are held; where and until when to pay."""
-    _queue(order, "placed", _subject(order, "placed"), {})
+    if may_mail_unpaid(order):
+        _queue(order, "placed", _subject(order, "placed"), {})
 
 
 def paid(order: Order, *, ready_by: datetime) -> None:
@@ -56,7 +58,8 @@ def late(order: Order, lease: Lease, *, until: datetime) -> None:
 
 def expired(order: Order) -> None:
     """Nobody paid in time; nothing was charged."""
-    _queue(order, "expired", _subject(order, "expired"), {})
+    if may_mail_unpaid(order):
+        _queue(order, "expired", _subject(order, "expired"), {})
 
 
 def no_capacity(order: Order) -> None:
@@ -72,7 +75,8 @@ def offered(order: Order, *, until: datetime) -> None:
 
 def cancelled(order: Order, *, paid: bool) -> None:
     """The order was cancelled; what is due back."""
-    _queue(order, "cancelled", _subject(order, "cancelled"), {"paid": paid})
+    if paid or may_mail_unpaid(order):
+        _queue(order, "cancelled", _subject(order, "cancelled"), {"paid": paid})
 
 
 def suspended(order: Order, lease: Lease) -> None:
@@ -113,6 +117,8 @@ def _subject(order: Order, kind: str) -> str:
 
 
 def _queue(order: Order, kind: str, subject: str, facts: dict[str, Any], *, key: str = "") -> None:
+    if not order.mail_to:  # the buyer was erased
+        return
     with translation.override(order.mail_language):
         text = render_to_string(
             f"mail/order_{kind}.txt",

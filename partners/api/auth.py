@@ -10,6 +10,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from core import clock
+from core.log_context import about
 from partners import key_text
 from partners.models import ApiKey, Partner
 from partners.selectors import key_by_text
@@ -32,6 +33,7 @@ class KeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed(code="unauthorized")
         key = self._checked(text.strip())
         note_use(key)
+        about(partner=key.partner.slug)
         return key.partner, key
 
     def authenticate_header(self, request: Request) -> str:

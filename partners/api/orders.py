@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from billing.selectors import payment_state
 from billing.services.claim import claim
 from billing.services.early_end import early_end
+from core.log_context import about
 from orders.models import Order
 from orders.services.cancel import cancel
 from partners.access import require_access, require_lease
@@ -62,7 +63,9 @@ class OrderCall(ApiView):
 
     def own(self, request: Request, order_id: str) -> PartnerOrder:
         """Raises NotFound for "none" and "not yours" alike."""
-        return own_order(partner=partner_of(request), order_id=order_id)
+        found = own_order(partner=partner_of(request), order_id=order_id)
+        about(order=found.order.public_id)
+        return found
 
     def answer(self, request: Request, order: Order, *, status: int = 200) -> Response:
         """The order as it is now."""

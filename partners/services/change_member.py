@@ -49,5 +49,12 @@ def switch_member(*, member_id: int, active: bool, actor: str, reason: str) -> M
         member.active = active
         member.save(update_fields=["active"])
         verb = "on" if active else "off"
-        audit.record(actor=actor, action=f"member.{verb}", subject=f"member:{member.pk}", reason=reason)
+        audit.record(
+            actor=actor,
+            action=f"member.{verb}",
+            subject=f"member:{member.pk}",
+            reason=reason,
+            before={"active": not active},
+            after={"active": active},
+        )
         return member

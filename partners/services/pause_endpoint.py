@@ -33,7 +33,7 @@ def pause_endpoint(*, endpoint_id: int, actor: str, reason: str = "") -> Webhook
         if endpoint.status == WebhookEndpoint.Status.PAUSED:
             raise Conflict(code="already_done", message=_("This is already done."))
         _pause(endpoint)
-        audit.record(actor=actor, action="webhook.pause", subject=_subject(endpoint), reason=reason)
+        _audit(endpoint, "pause", actor=actor, reason=reason)
         return endpoint
 
 
@@ -47,7 +47,7 @@ def resume_endpoint(*, endpoint_id: int, actor: str, reason: str = "") -> Webhoo
         if endpoint.status == WebhookEndpoint.Status.ACTIVE:
             raise Conflict(code="already_done", message=_("This is already done."))
         _resume(endpoint)
-        audit.record(actor=actor, action="webhook.resume", subject=_subject(endpoint), reason=reason)
+        _audit(endpoint, "resume", actor=actor, reason=reason)
         decisions.close_open(kind=KIND, subject=_subject(endpoint), reason="The endpoint was resumed.")
         return endpoint
 
@@ -59,6 +59,7 @@ def resume_by_decision(*, decision: Decision, actor: str, reason: str) -> None:
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="resume")
         if endpoint.status == WebhookEndpoint.Status.PAUSED:
             _resume(endpoint)
+            _audit(endpoint, "resume", actor=actor, reason=reason)
 
 
 def pause_failing(endpoint: WebhookEndpoint, *, cause: Cause) -> None:
@@ -77,6 +78,18 @@ def pause_failing(endpoint: WebhookEndpoint, *, cause: Cause) -> None:
             "cause": cause.value,
             "failing_since": since.isoformat() if since else "",
         },
+    )
+
+
+def _audit(endpoint: WebhookEndpoint, verb: str, *, actor: str, reason: str) -> None:
+    paused, active = WebhookEndpoint.Status.PAUSED, WebhookEndpoint.Status.ACTIVE
+    audit.record(
+        actor=actor,
+        action=f"webhook.{verb}",
+        subject=_subject(endpoint),
+        reason=reason,
+        before={"status": active if endpoint.status == paused else paused},
+        after={"status": endpoint.status},
     )
 
 

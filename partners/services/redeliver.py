@@ -24,13 +24,18 @@ def redeliver(*, delivery_id: int, actor: str) -> WebhookDelivery:
         _check(endpoint)
         if delivery.event_id is None:
             raise Conflict(code="test_event", message=_("A test event is sent once. Send another one."))
+        before = {"status": delivery.status, "attempts": delivery.attempts}
         delivery.next_at = clock.system_now()
         if delivery.status != _PENDING:
             delivery.status, delivery.attempts, delivery.delivered_at = _PENDING, 0, None
             delivery.subject = delivery.public_id
         delivery.save(update_fields=["status", "attempts", "delivered_at", "subject", "next_at"])
         audit.record(
-            actor=actor, action="webhook.redeliver", subject=f"webhook_delivery:{delivery.public_id}"
+            actor=actor,
+            action="webhook.redeliver",
+            subject=f"webhook_delivery:{delivery.public_id}",
+            before=before,
+            after={"status": delivery.status, "attempts": delivery.attempts},
         )
         return delivery
 

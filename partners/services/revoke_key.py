@@ -17,5 +17,12 @@ def revoke_key(*, key_id: int, actor: str, reason: str) -> ApiKey:
             raise Conflict(code="already_done", message=_("This is already done."))
         key.revoked_at = clock.now()
         key.save(update_fields=["revoked_at"])
-        audit.record(actor=actor, action="api_key.revoke", subject=f"api_key:{key.pk}", reason=reason)
+        audit.record(
+            actor=actor,
+            action="api_key.revoke",
+            subject=f"api_key:{key.pk}",
+            reason=reason,
+            before={"revoked": False},
+            after={"revoked": True},
+        )
         return key

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from core.errors import NotFound, Refusal, TooMany
+from core.log_context import about
 from partners.models import Member
 from partners.session import member_of
 
@@ -44,6 +45,7 @@ def for_members(view: MemberView[P]) -> View[P]:
         member = member_of(request)
         if member is None:
             return HttpResponseRedirect(reverse("partners:login"), status=303)
+        about(partner=member.partner.slug)
         return view(request, member, *args, **kwargs)
 
     return shown

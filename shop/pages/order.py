@@ -10,6 +10,7 @@ from billing.order_rows import OrderRows
 from billing.selectors import PaymentState, TransferSeen, seen_of_rows
 from billing.services.demo_pay import demo_pay_offered
 from core import clock
+from core.qr import qr_path
 from fleet.lease_rows import LeaseRows, lease_rows
 from fleet.models import Lease
 from fleet.selectors import Access
@@ -37,7 +38,6 @@ from shop.pages.settling import final_when
 from shop.pages.term import TermPart, term_part
 from shop.pages.timeline import Entry, timeline_of
 from shop.pages.wording import Situation, Words, words_for
-from shop.qr import qr_path
 
 # Money may be on its way that the buyer can point us to.
 MAY_HAVE_SENT = OPEN_TO_MONEY | {Phase.CHECKING, Phase.EXPIRED, Phase.CANCELLED}

@@ -121,6 +121,7 @@ def wipe_method(lease: Lease | None) -> str:
     method = "" if lease is None else str(lease.wipe_record.get("method", ""))
     words = {
         "simulated": _("Simulated: no disk was written."),
+        "never_opened": _("Access never opened: there was nothing to erase."),
         "nothing_there": _("No machine was left: the engine knew of none."),
     }
     return words.get(method, method)

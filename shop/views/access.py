@@ -15,9 +15,9 @@ from fleet.selectors import Member, lease_of_order
 from fleet.services.export import declare
 from fleet.services.members import add_keys, revoke_key, rotate_key
 from orders.models import Order
-from orders.selectors import order_by_token
 from shop.forms.access import ExportForm, KeyForm, MemberForm
 from shop.headers import private_page
+from shop.own_order import own_order
 from shop.pages.order_access import ExportPart, MembersPart, export_part, members_part
 from shop.views.errors import shows_refusals
 
@@ -29,7 +29,7 @@ BUYER = "buyer"
 @shows_refusals
 def members(request: HttpRequest, token: str) -> HttpResponse:
     """The keys of a lease; POST adds to them."""
-    found = _order(token)
+    found = own_order(token)
     part = _members(found)
     if request.method != "POST":
         return _members_page(request, found, part, part.form)
@@ -59,7 +59,7 @@ def members(request: HttpRequest, token: str) -> HttpResponse:
 @shows_refusals
 def member(request: HttpRequest, token: str, key_id: int) -> HttpResponse:
     """One key: replace it (POST) or, from a form of its own, remove it."""
-    found = _order(token)
+    found = own_order(token)
     part = _members(found)
     key = _member(part, key_id)
     if request.method != "POST":
@@ -83,7 +83,7 @@ def member(request: HttpRequest, token: str, key_id: int) -> HttpResponse:
 @shows_refusals
 def remove_member(request: HttpRequest, token: str, key_id: int) -> HttpResponse:
     """Take a key out; its page has asked before."""
-    found = _order(token)
+    found = own_order(token)
     try:
         key = revoke_key(order_ref=found.public_id, key_id=key_id, actor=BUYER)
     except Conflict as refusal:
@@ -100,7 +100,7 @@ def remove_member(request: HttpRequest, token: str, key_id: int) -> HttpResponse
 @shows_refusals
 def export(request: HttpRequest, token: str) -> HttpResponse:
     """Size and rate of what is taken away, from which the last safe start follows."""
-    found = _order(token)
+    found = own_order(token)
     part = export_part(found, lease_of_order(found.public_id), clock.now())
     if part is None:
         raise _no_lease(found)
@@ -115,13 +115,6 @@ def export(request: HttpRequest, token: str) -> HttpResponse:
         form.refuse(refusal)
         return _export_page(request, found, part, form, status=refusal.status)
     return _back(request, found, _("Noted. The last safe start is on this page."), anchor="export")
-
-
-def _order(token: str) -> Order:
-    found = order_by_token(token)
-    if found is None:
-        raise NotFound(code="not_found", message=_("There is no such order."))
-    return found
 
 
 def _members(found: Order) -> MembersPart:

@@ -8,14 +8,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from billing.services.demo_card import DemoSession, demo_session, use_demo_card
 from billing.services.want_card_session import want_card_session
-from core.errors import NotFound, Refusal
-from orders.selectors import order_by_token
+from core.errors import Refusal
 from shop.headers import private_page
+from shop.own_order import own_order
 from shop.views.errors import shows_refusals
 
 
@@ -24,9 +23,7 @@ from shop.views.errors import shows_refusals
 @shows_refusals
 def start_card(request: HttpRequest, token: str) -> HttpResponse:
     """Ask for a payment page; a worker opens it. Sent twice it is the same page, unless a new one is asked for."""
-    order = order_by_token(token)
-    if order is None:
-        raise NotFound(code="not_found", message=_("There is no such order."))
+    order = own_order(token)
     try:
         want_card_session(
             order_id=order.public_id,

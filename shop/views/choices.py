@@ -2,9 +2,9 @@
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from core.own_path import own_path
 from shop.context import THEME_COOKIE, THEMES, in_language
 
 _YEAR_SECONDS = 365 * 24 * 3600
@@ -14,7 +14,7 @@ _YEAR_SECONDS = 365 * 24 * 3600
 def theme(request: HttpRequest) -> HttpResponse:
     """Keep the chosen appearance and go back to the page, if it is one of ours."""
     chosen = request.POST.get("theme", "")
-    response = HttpResponseRedirect(_own_path(request.POST.get("next", "")), status=303)
+    response = HttpResponseRedirect(own_path(request.POST.get("next", "")), status=303)
     if chosen in THEMES:
         _keep(response, THEME_COOKIE, chosen)
     return response
@@ -24,7 +24,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 def language(request: HttpRequest) -> HttpResponse:
     """Show the page in the chosen language. It is kept for addresses that name none: an address goes first."""
     chosen = request.POST.get("language", "")
-    target = _own_path(request.POST.get("next", ""))
+    target = own_path(request.POST.get("next", ""))
     if chosen not in dict(settings.LANGUAGES):
         return HttpResponseRedirect(target, status=303)
     response = HttpResponseRedirect(in_language(target, chosen), status=303)
@@ -36,9 +36,3 @@ def _keep(response: HttpResponse, name: str, value: str) -> None:
     response.set_cookie(
         name, value, max_age=_YEAR_SECONDS, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE
     )
-
-
-def _own_path(target: str) -> str:
-    """A path of this site or the start page: no other host, however it is written."""
-    is_own = url_has_allowed_host_and_scheme(target, allowed_hosts=None) and target.startswith("/")
-    return target if is_own and target.isprintable() else "/"

@@ -12,15 +12,15 @@ from billing.early_end_amount import EarlyEnd
 from billing.services.checkout import anonymous_limits
 from billing.services.early_end import early_end, early_end_preview
 from billing.services.extend import ExtendRequest, extend
-from core.errors import NotFound, Refusal
+from core.errors import Refusal
 from core.formats import amount_text
 from fleet.services.give_up import give_up_late
 from orders.models import Order
-from orders.selectors import order_by_token
 from orders.services.extend import ExtensionOpen
 from shop import visitor
 from shop.forms.extension import EndEarlyForm, ExtendForm
 from shop.headers import private_page
+from shop.own_order import own_order
 from shop.views.errors import shows_refusals
 
 
@@ -29,7 +29,7 @@ from shop.views.errors import shows_refusals
 @shows_refusals
 def extend_order(request: HttpRequest, token: str) -> HttpResponse:
     """Order more time. Sent twice, or while another extension waits for its payment, it lands on the one there is."""
-    found = _order(token)
+    found = own_order(token)
     form = ExtendForm(request.POST)
     if not form.is_valid():
         for errors in form.errors.values():
@@ -61,7 +61,7 @@ def extend_order(request: HttpRequest, token: str) -> HttpResponse:
 @shows_refusals
 def end_order_early(request: HttpRequest, token: str) -> HttpResponse:
     """Say what is lost and what comes back, ask once, then end."""
-    found = _order(token)
+    found = own_order(token)
     form = EndEarlyForm(request.POST if request.method == "POST" else None, label_suffix="")
     if request.method != "POST" or not form.is_valid():
         context = {"order": found, "form": form, "end": early_end_preview(found)}
@@ -82,7 +82,7 @@ def end_order_early(request: HttpRequest, token: str) -> HttpResponse:
 @shows_refusals
 def give_up(request: HttpRequest, token: str) -> HttpResponse:
     """Take the full refund of a late delivery instead of waiting on."""
-    found = _order(token)
+    found = own_order(token)
     try:
         give_up_late(order_ref=found.public_id, actor="buyer")
     except Refusal as refusal:
@@ -104,13 +104,6 @@ def _ended_text(end: EarlyEnd) -> str:
         "Access is closed and the disks are being wiped. For %(days)d unused days, %(amount)s %(currency)s come back.",
         end.unused_days,
     ) % {"days": end.unused_days, "amount": amount_text(end.amount), "currency": end.currency}
-
-
-def _order(token: str) -> Order:
-    found = order_by_token(token)
-    if found is None:
-        raise NotFound(code="not_found", message=_("There is no such order."))
-    return found
 
 
 def _to(order: Order) -> HttpResponse:

@@ -19,15 +19,16 @@ from billing.services.demo_pay import request_demo_transfer
 from billing.services.look_at_card import look_at_card
 from core import clock
 from core.decisions import count_open, open_decision
-from core.errors import NotFound, Refusal, TooMany
+from core.errors import Refusal, TooMany
 from core.formats import amount_text
+from core.log_context import about
 from core.text import clean_block
 from orders.models import Order
-from orders.selectors import order_by_token
 from orders.services.cancel import cancel
 from shop.forms.order import ClaimForm, ProblemForm
 from shop.forms.refused import show_refusal
 from shop.headers import private_page
+from shop.own_order import no_order, own_order
 from shop.pages.live import live_part as live_of
 from shop.pages.order import order_page
 from shop.views.errors import shows_refusals
@@ -44,7 +45,7 @@ _PROBLEM_LENGTH = 4000
 def order(request: HttpRequest, token: str) -> HttpResponse:
     """Payment, progress, access or what ended it: what the order's state asks for."""
     if request.GET.get("card") == "back":
-        look_at_card(_order(token))
+        look_at_card(own_order(token))
     return _show(request, token, ClaimForm(label_suffix=""))
 
 
@@ -57,7 +58,8 @@ def live_part(request: HttpRequest, token: str) -> HttpResponse:
     where nothing has, nothing is drawn."""
     rows = news_of(token)
     if rows is None:
-        raise _no_order()
+        raise no_order()
+    about(order=rows.order.public_id)
     live = live_of(rows, rows.lease)
     is_whole = request.GET.get("mark") == live.mark
     response: HttpResponse
@@ -77,7 +79,7 @@ def live_part(request: HttpRequest, token: str) -> HttpResponse:
 @shows_refusals
 def claim_payment(request: HttpRequest, token: str) -> HttpResponse:
     """ "I have paid": starts a check and is never more than a hint."""
-    found = _order(token)
+    found = own_order(token)
     form = ClaimForm(request.POST, label_suffix="")
     if not form.is_valid():
         return _show(request, token, form, status=400)
@@ -143,7 +145,7 @@ def demo_pay(request: HttpRequest, token: str) -> HttpResponse:
 @shows_refusals
 def problem(request: HttpRequest, token: str) -> HttpResponse:
     """Tell staff what is wrong: a decision row with the buyer's words."""
-    found = _order(token)
+    found = own_order(token)
     if count_open(kind="problem_reported", order_ref=found.public_id) >= _OPEN_REPORTS:
         raise TooMany(
             code="rate_limited",
@@ -174,7 +176,7 @@ def problem(request: HttpRequest, token: str) -> HttpResponse:
 
 def _act(request: HttpRequest, token: str, act: Callable[[Order], str]) -> HttpResponse:
     """Do it and go back to the page; a refusal is said there too."""
-    found = _order(token)
+    found = own_order(token)
     try:
         return _back(request, found, act(found))
     except Refusal as refusal:
@@ -189,20 +191,10 @@ def _back(request: HttpRequest, found: Order, said: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("shop:order", kwargs={"token": found.token}), status=303)
 
 
-def _order(token: str) -> Order:
-    found = order_by_token(token)
-    if found is None:
-        raise _no_order()
-    return found
-
-
-def _no_order() -> NotFound:
-    return NotFound(code="not_found", message=_("There is no such order."))
-
-
 def _show(request: HttpRequest, token: str, form: ClaimForm, *, status: int = 200) -> HttpResponse:
     rows = page_of(token)
     if rows is None:
-        raise _no_order()
+        raise no_order()
+    about(order=rows.order.public_id)
     context = {"page": order_page(rows), "order": rows.order, "form": form}
     return render(request, "shop/order.html", context, status=status)

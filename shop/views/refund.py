@@ -14,10 +14,10 @@ from billing.services.offer_again import accept_offer, take_refund
 from billing.services.refund_destination import CHANGEABLE, check_destination, confirm_destination
 from core.errors import NotFound, Refusal
 from orders.models import Order
-from orders.selectors import order_by_token
 from shop.forms.refund import DestinationForm
 from shop.forms.refused import show_refusal
 from shop.headers import private_page
+from shop.own_order import own_order
 from shop.pages.order_money import refund_line
 from shop.views.errors import shows_refusals
 
@@ -27,7 +27,7 @@ from shop.views.errors import shows_refusals
 @shows_refusals
 def destination(request: HttpRequest, token: str, refund_id: int) -> HttpResponse:
     """Enter an address; it is shown back with its checksum before anything counts."""
-    found = _order(token)
+    found = own_order(token)
     row = _refund(found, refund_id)
     form = DestinationForm(request.POST if request.method == "POST" else None, label_suffix="")
     if request.method != "POST":
@@ -73,7 +73,7 @@ def take_money(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _act(request: HttpRequest, token: str, act: Callable[[Order], object], said: str) -> HttpResponse:
-    found = _order(token)
+    found = own_order(token)
     try:
         act(found)
     except Refusal as refusal:
@@ -103,13 +103,6 @@ def _refund(found: Order, refund_id: int) -> Refund:
     if row is None:
         raise NotFound(code="not_found", message=_("There is no such refund."))
     return row
-
-
-def _order(token: str) -> Order:
-    found = order_by_token(token)
-    if found is None:
-        raise NotFound(code="not_found", message=_("There is no such order."))
-    return found
 
 
 def _back(request: HttpRequest, found: Order, said: str) -> HttpResponse:

@@ -6,10 +6,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from core.errors import NotFound, Refusal
+from core.errors import Refusal
 from fleet.services.repair import move_degraded
-from orders.selectors import order_by_token
 from shop.headers import private_page
+from shop.own_order import own_order
 from shop.views.errors import shows_refusals
 
 
@@ -18,9 +18,7 @@ from shop.views.errors import shows_refusals
 @shows_refusals
 def move(request: HttpRequest, token: str) -> HttpResponse:
     """Move now. A second click, or a lease that is whole again, is said on the page and changes nothing."""
-    found = order_by_token(token)
-    if found is None:
-        raise NotFound(code="not_found", message=_("There is no such order."))
+    found = own_order(token)
     try:
         move_degraded(order_ref=found.public_id, actor="buyer")
     except Refusal as refusal:

@@ -33,7 +33,7 @@ def test_refusal_is_one_sentence_without_a_traceback(tmp_path: Path) -> None:
     settings = production_settings(tmp_path) | {"PROVIDER": "the-cloud"}
     done = _manage("showmigrations", env=settings | {"PATH": os.environ["PATH"]})
     assert done.returncode == 1
-    assert done.stderr == "AnchorGPU cannot start: PROVIDER is unknown; known is: simulated.\n"
+    assert done.stderr == "AnchorGPU cannot start: PROVIDER is unknown; known is: simulated, slurm.\n"
 
 
 IN_FOLDER = (

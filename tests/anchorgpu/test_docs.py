@@ -1,44 +1,62 @@
 """Every setting is described, with the default it has."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from anchorgpu import policy
+from anchorgpu.env import read_env
 from billing.networks import load_networks, parse_networks
 from tests.environment import production_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OTHERS = (
-    "STRIPE_SECRET_KEY",
-    "STRIPE_WEBHOOK_SECRET",
-    "PROVIDER",
-    "EMAIL_URL",
-    "MAIL_FROM",
-    "TRUSTED_PROXIES",
-    "CURRENCY",
-    "SHOP_COUNTRY",
-    "TAX_TABLE",
-    "PRICES_INCLUDE_TAX",
-    "SELLER_VAT_ID",
-    "SCREENING_FILE",
-    "SCREENING_UNKNOWN",
-    "WEBHOOK_LOOPBACK",
-    "WEB_LISTEN",
-    "WEB_WORKERS",
-    "WEB_THREADS",
-)
+# No settings of an installation: the demo sets them.
+DEMO = {"ANCHORGPU_DEMO", "STRIPE_TRANSPORT"}
+
+
+class Asked(dict[str, str]):
+    """Settings that remember which of them were asked for."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> set[str]:
+    """Every setting that is read."""
+    asked = Asked(production_settings(tmp_path))
+    read_env(asked)
+    assert len(asked.names) > 60
+    return asked.names - DEMO
 
 
 @pytest.mark.parametrize("place", ["docs/operations.md", ".env.example"])
-def test_each_setting_is_described(place: str, tmp_path: Path) -> None:
+def test_each_setting_is_described(place: str, names: set[str]) -> None:
     text = (ROOT / place).read_text(encoding="utf-8")
-    names = {*production_settings(tmp_path), *OTHERS} - {"ANCHORGPU_DEMO"}
     missing = [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
     assert missing == []
     for name, default in policy.DEFAULTS.items():
         assert re.search(rf"`?{name}`?( \| |=){default}\b", text), name
+
+
+def test_the_example_has_no_setting_that_is_not_read(names: set[str]) -> None:
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^(?:# )?([A-Z][A-Z0-9_]+)=", text, re.MULTILINE))
+    assert names <= shown
+    # Read where PROVIDER asks for them.
+    assert {name for name in shown - names if not name.startswith("SLURM_")} == set()
 
 
 def test_the_networks_of_the_documentation_can_be_used(tmp_path: Path) -> None:

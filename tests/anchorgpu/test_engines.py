@@ -21,14 +21,6 @@ MAPS = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.
 LANGUAGES = ["en", "de", "fr", "ru"]
 
 
-@pytest.fixture(autouse=True)
-def _static_without_manifest(settings: Any) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-
-
 class Microdata(HTMLParser):
     """Items of a page with their properties, as schema.org's readers see them."""
 

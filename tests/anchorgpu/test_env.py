@@ -73,6 +73,14 @@ def test_only_a_demo_has_no_imprint(production: Settings, demo: Settings) -> Non
     assert "empty" in _refusal(production)
 
 
+def test_the_second_factor_is_asked_for_outside_a_demo(production: Settings, demo: Settings) -> None:
+    assert read_env(production).staff_second_factor
+    assert not read_env(demo).staff_second_factor
+    assert read_env(demo | {"STAFF_SECOND_FACTOR": "1"}).staff_second_factor
+    assert not read_env(production | {"STAFF_SECOND_FACTOR": "0"}).staff_second_factor
+    assert "STAFF_SECOND_FACTOR" in _refusal(production | {"STAFF_SECOND_FACTOR": "yes"})
+
+
 def test_mail_settings_are_taken_apart(production: Settings) -> None:
     env = read_env(production | {"EMAIL_URL": "smtp+tls://me:p%40@mail.example"})
     assert env.email["EMAIL_PORT"] == 587

@@ -7,8 +7,13 @@ import logging.config
 from collections.abc import Iterator
 
 import pytest
+import structlog
+from django.test import Client
 
 from anchorgpu.logs import logging_settings
+from core import outbox
+from orders.contact import clean_contact
+from tests import scenario
 
 
 @pytest.fixture
@@ -51,3 +56,26 @@ def test_a_traceback_holds_no_local_variables(lines: io.StringIO) -> None:
         logging.getLogger("tests.logs").exception("failed")
     assert "ValueError" in lines.getvalue()
     assert password not in lines.getvalue()
+
+
+@pytest.mark.django_db
+def test_what_a_line_is_about_is_named_and_whose_it_is_is_not() -> None:
+    """An order is placed, looked at, claimed and paid: its id stands in the lines, nothing of its buyer does."""
+    secrets = ("Zora Quillfeather", "zora.q@gpu.example", "Quillfeather Labs")
+    scenario.open_shop()
+    scenario.offer_network("local", block=100)
+    with structlog.testing.capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
+        contact = clean_contact(name=secrets[0], email=secrets[1], company=secrets[2], language="en")
+        order = scenario.order(contact=contact, mail_to=secrets[1])
+        page = f"/en/orders/{order.token}/"
+        assert Client().get(page).status_code == 200
+        Client().post(f"{page}claim/")
+        scenario.pay(order)
+        outbox.drain()
+    text = json.dumps(lines, default=str)
+    seen = [line for line in lines if line["event"] == "request"]
+    assert {line.get("order") for line in seen} == {order.public_id}
+    assert all(line["request_id"] and line["route"] and line["milliseconds"] >= 0 for line in seen)
+    assert not [
+        word for word in (*secrets, order.token, *(key["data"] for key in order.ssh_keys)) if word in text
+    ]

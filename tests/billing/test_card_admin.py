@@ -13,10 +13,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _settings(settings: Settings) -> None:
     cards.take_cards(settings)
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
 
 
 def test_sessions_and_events_are_shown(shop: None, admin_client: Client) -> None:

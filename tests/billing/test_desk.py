@@ -19,14 +19,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shop")]
 HASH = "0x" + "cd" * 32
 
 
-@pytest.fixture(autouse=True)
-def _static_without_manifest(settings: Any) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-
-
 def test_a_refund_is_sent_from_its_decision(order: Order) -> None:
     scenario.pay(order)
     with transaction.atomic():
@@ -35,7 +27,7 @@ def test_a_refund_is_sent_from_its_decision(order: Order) -> None:
     row = Refund.objects.get()
     confirm_destination(order_id=order.public_id, refund_id=row.pk, destination=money.DESTINATION)
     decision = money.open_decision(order, "refund_due")
-    client = staff("anna", "core.change_decision")
+    client = staff("anna", "core.view_decision", "billing.change_refund")
     page = client.get(address(decision, "do", "sent")).content.decode()
     assert "Transaction hash" in page
     wrong = client.post(address(decision, "do", "sent"), {"reason": "sent", "transaction_hash": "0x1"})

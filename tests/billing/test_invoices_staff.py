@@ -1,7 +1,6 @@
 """Staff look at documents and cancel an invoice; nothing is edited."""
 
 import pytest
-from pytest_django import Settings
 
 from billing.models import Invoice
 from billing.services.render_invoice import render_due
@@ -11,14 +10,6 @@ from tests.core.desk import address, said, staff
 
 pytestmark = pytest.mark.usefixtures("shop")
 MAY = ("billing.view_invoice", "billing.change_invoice")
-
-
-@pytest.fixture(autouse=True)
-def plain_static_files(settings: Settings) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
 
 
 def test_a_button_cancels_and_issues_anew_and_empty_keeps_what_is_there() -> None:

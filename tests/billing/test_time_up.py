@@ -11,7 +11,6 @@ import pytest
 import time_machine
 from django.db import connection
 from django.test import Client
-from pytest_django import Settings
 
 from billing import locks
 from billing.models import PaymentView
@@ -50,11 +49,8 @@ def paid_on_time(order: Order) -> scenario.Chain:
 
 
 def test_c13_four_hours_without_a_worker_show_expired_and_sell_the_lot_once(
-    order: Order, client: Client, settings: Settings
+    order: Order, client: Client
 ) -> None:
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    }
     payment = order.payment
     chain = scenario.Chain()
     with at(payment.expires_at - timedelta(seconds=1)):

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import time_machine
 from django.test import Client
-from pytest_django import Settings
 
 from billing.lifecycle import PaymentStatus
 from billing.models import Claim, PaymentRequest
@@ -27,11 +26,7 @@ DUE = 25_500_000
 
 
 @pytest.fixture(autouse=True)
-def shop(db: None, settings: Settings) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
+def shop(db: None) -> None:
     scenario.open_shop()
 
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
-from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 CHROMIUM = "/usr/bin/chromium"
@@ -77,15 +76,6 @@ def browser(browser_thread: ThreadPoolExecutor) -> Iterator[Browser]:
     yield browser
     browser_thread.submit(browser.close).result()
     browser_thread.submit(driver.stop).result()
-
-
-@pytest.fixture(autouse=True)
-def _static_without_manifest(settings: Settings) -> None:
-    """Served by the live server's finders; collecting and hashing is not what these tests are about."""
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ def log_in(page: Page) -> None:
     page.goto("/admin/")
     page.fill("input[name=username]", "staff")
     page.fill("input[name=password]", "a long password")
-    page.click("button[type=submit]")
+    page.click("#login-form button")
     page.wait_for_url("**/admin/")
 
 

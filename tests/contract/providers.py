@@ -5,15 +5,23 @@ A further engine joins with one entry: a factory, and a bench whose switches do 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
-from fleet.models import SimulatedFault
-from fleet.providers.base import Provider
+from core import clock
+from fleet.models import Card, SimulatedFault
+from fleet.providers.base import CardSpec, Provider
 from fleet.providers.simulated import SimulatedProvider
 from fleet.services.faults import FaultRequest, switch_off, switch_on
+from tests.factories.fleet import make_lot, new_key
 from tests.fleet.doubles import FaultyProvider
 
 Undo = Callable[[], None]
+# What an engine sets apart at the least: one card, or a whole node with all of its cards.
+Unit = tuple[CardSpec, ...]
+
+# Three keys by their fingerprints, in order, and their lines: an engine with login hosts needs true ones.
+KEYS = dict(sorted((key.fingerprint, f"{key.algorithm} {key.data}") for key in (new_key()[1] for _ in "abc")))
 
 
 class Bench(Protocol):
@@ -27,6 +35,9 @@ class Bench(Protocol):
 
     def answer_lost(self, verb: str) -> Undo:
         """The next call of the verb takes effect, and the caller does not hear of it."""
+
+    def pass_its_time(self, lease_id: int) -> None:
+        """The period of an open lease is over, and nobody has ended it."""
 
 
 class SimulatedBench:
@@ -44,6 +55,9 @@ class SimulatedBench:
     def answer_lost(self, verb: str) -> Undo:
         return self._on(FaultRequest(kind=SimulatedFault.Kind.TIME_OUT_AFTER, verb=verb, uses=1))
 
+    def pass_its_time(self, lease_id: int) -> None:
+        clock.skip(timedelta(hours=100))
+
     def _on(self, request: FaultRequest) -> Undo:
         fault = switch_on(request, actor="test")
         return lambda: _off(fault.pk)
@@ -53,12 +67,25 @@ def _off(fault_id: int) -> None:
     switch_off(fault_id=fault_id, actor="test")
 
 
+def four_cards() -> list[Unit]:
+    """A node of four cards, of which each may be had by itself."""
+    make_lot(cards=2, nodes=(4,))
+    return [(card,) for card in specs()]
+
+
+def specs() -> list[CardSpec]:
+    """Every card of the fleet, by node and index."""
+    rows = Card.objects.select_related("node__accelerator").order_by("node__name", "index")
+    return [CardSpec(c.node.name, c.index, c.serial, c.node.accelerator.slug) for c in rows]
+
+
 @dataclass(frozen=True)
 class Driven:
-    """A provider under test and its bench."""
+    """A provider under test, its bench, and what puts four units of its machines into the fleet."""
 
     make: Callable[[], Provider]
     bench: Bench
+    stock: Callable[[], list[Unit]] = four_cards
 
 
 PROVIDERS: dict[str, Driven] = {

@@ -8,6 +8,8 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
+from core.staff_sessions import ROW_KEY, start
+
 
 def staff(name: str, *permissions: str, superuser: bool = False) -> Client:
     """A client of a new member of staff with these permissions (app.codename)."""
@@ -15,8 +17,16 @@ def staff(name: str, *permissions: str, superuser: bool = False) -> Client:
     for permission in permissions:
         app, codename = permission.split(".")
         user.user_permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
+    return signed_in(user)
+
+
+def signed_in(user: User) -> Client:
+    """A client that has given its password."""
     client = Client()
     client.force_login(user)
+    session = client.session
+    session[ROW_KEY] = start(user, network="127.0.0.0/24").pk
+    session.save()
     return client
 
 
@@ -28,6 +38,12 @@ def address(row: Model, page: str = "change", *more: str) -> str:
 def press(client: Client, row: Model, action: str, reason: str = "because", **fields: Any) -> Any:
     """Confirm one button; `fields` are what it asks for beside the reason."""
     return client.post(address(row, "do", action), {"reason": reason, **fields})
+
+
+def save(client: Client, row: Model, **values: Any) -> Any:
+    """Save the form of a row as a person does who has just opened it."""
+    shown = client.get(address(row)).context["shown"]
+    return client.post(address(row), {"_shown": shown, **values})
 
 
 def said(response: Any) -> list[str]:

@@ -9,7 +9,6 @@ from django.db import connection
 from django.db.models import Model
 from django.test import Client
 
-from catalog.models import Option, PriceVersion
 from core import decisions, locks
 from core.models import AuditEntry, Decision, Event
 from fleet.lifecycle import LeaseStatus
@@ -44,7 +43,7 @@ def a_node() -> Node:
 
 
 def a_decision() -> Decision:
-    return decisions.open_decision(kind="refund_due", subject="order:1")
+    return decisions.open_decision(kind="problem_reported", subject="order:1")
 
 
 def a_key() -> ApiKey:
@@ -208,17 +207,6 @@ def test_a_new_key_is_shown_once_on_a_page_that_nobody_keeps(chief: Client) -> N
     assert text.encode() not in chief.get(address(partner)).content
     Partner.objects.update(active=False)
     assert "switched off" in said(press(chief, partner, "make-key", scopes=["orders:read"]))[-1]
-
-
-@pytest.mark.django_db
-def test_prices_change_by_a_new_table_only(chief: Client) -> None:
-    scenario.open_shop()
-    version = PriceVersion.objects.get()
-    assert "No figure has changed" in said(press(chief, version, "publish"))[-1]
-    Option.objects.filter(code="nvme-extra").update(unit_amount="2.00")
-    press(chief, version, "publish", "dearer disks")
-    assert PriceVersion.objects.count() == 2
-    assert AuditEntry.objects.get(action="prices.publish").actor == "chief"
 
 
 def press_at_once(clients: list[Client], row: Model, action: str) -> list[int]:

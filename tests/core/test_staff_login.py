@@ -152,8 +152,12 @@ def test_control_without_the_lock_tries_at_once_get_more(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
-def test_an_unsafe_next_leads_to_the_desk(chief: User, target: str) -> None:
+@pytest.mark.parametrize(
+    "target",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "\t//evil.example", "https:evil.example",
+     "javascript:alert(1)", "http://testserver/admin/", "///evil.example", "evil.example", ""],
+)  # fmt: skip
+def test_s41_an_unsafe_next_leads_to_the_desk(chief: User, target: str) -> None:
     answer = log_in(PASSWORD, next_page=target)
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fleet.providers.base import Health, LeaseSpec, Observation, ObservedCard, WipeReport
+from fleet.providers.base import Health, LeaseSpec, Login, Observation, ObservedCard, WipeReport
 from fleet.providers.simulated import SimulatedProvider
 
 Hook = Callable[[], object]
@@ -56,6 +56,12 @@ class FaultyProvider:
 
     def members(self, lease_id: int, members: tuple[str, ...]) -> None:
         self._run("members", lambda: self.inner.members(lease_id, members))
+
+    def admit_test(self, lease_id: int, key_line: str) -> None:
+        self.inner.admit_test(lease_id, key_line)
+
+    def login(self, lease_id: int, username: str) -> Login:
+        return self.inner.login(lease_id, username)
 
     def extend(self, lease_id: int, ends_at: datetime) -> None:
         self._run("extend", lambda: self.inner.extend(lease_id, ends_at))

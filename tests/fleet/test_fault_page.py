@@ -12,15 +12,6 @@ from tests.fleet.open_leases import open_lease, serials
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_login")]
 
 
-@pytest.fixture(autouse=True)
-def plain_static(settings: Any) -> None:
-    """Pages of the admin without a build of the static files."""
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-
-
 def test_staff_switch_a_fault_on_and_off_in_the_demo(admin_client: Client) -> None:
     lease = open_lease()
     page = admin_client.get("/admin/fleet/simulatedfault/add/")

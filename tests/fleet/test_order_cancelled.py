@@ -7,7 +7,6 @@ import pytest
 from django.db import transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.test import Client
-from pytest_django import Settings
 
 from billing.models import Refund
 from core import clock, outbox
@@ -49,13 +48,8 @@ def test_s05_success_after_staff_cancelled_changes_nothing(
     provider: FaultyProvider,
     wait: Callable[[float], None],
     log: list[str],
-    settings: Settings,
     closed_before: bool,
 ) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
     scenario.open_shop()
     order = scenario.order()
     before = free(order)

@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from core import clock, outbox
 from core.models import Event, OutgoingMail
@@ -23,11 +22,7 @@ SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture(autouse=True)
-def shop(db: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
+def shop(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     terms.take_logins_for_good(monkeypatch)
 
 

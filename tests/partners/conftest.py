@@ -14,10 +14,6 @@ from partners.services.make_partner import make_partner
 
 @pytest.fixture(autouse=True)
 def _fresh_limits(settings: Settings) -> Iterator[None]:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
     local_counter.clear()
     cache.clear()
     yield

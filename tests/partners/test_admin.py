@@ -8,7 +8,7 @@ from core.models import AuditEntry
 from partners.models import ApiKey, Member, Partner, WebhookDelivery, WebhookEndpoint
 from partners.services.change_endpoint import add_endpoint
 from partners.services.make_key import make_key
-from tests.core.desk import address, press, said, staff
+from tests.core.desk import address, press, said, save, staff
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -36,7 +36,7 @@ def test_a_partner_is_made_and_changed_with_a_record(chief: Client) -> None:
     assert response.status_code == 302
     partner = Partner.objects.get()
     assert partner.created_at is not None
-    chief.post(address(partner), FORM | {"slug": "other", "hold_cards": "128"})
+    save(chief, partner, **FORM | {"slug": "other", "hold_cards": "128"})
     partner.refresh_from_db()
     assert (partner.slug, partner.hold_cards) == ("acme", 128)
     entry = AuditEntry.objects.get(action="partner.change")

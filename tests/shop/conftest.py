@@ -4,17 +4,8 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from tests import scenario
-
-
-@pytest.fixture(autouse=True)
-def _static_without_manifest(settings: Settings) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
 
 
 @pytest.fixture

@@ -49,14 +49,6 @@ urlpatterns = i18n_patterns(path("", include((_shop, "shop"))))
 pytestmark = pytest.mark.urls(__name__)
 
 
-@pytest.fixture(autouse=True)
-def _static_without_manifest(settings: Settings) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-
-
 def _base(target: str = "/en/catalog/", **cookies: str) -> str:
     request = RequestFactory().get(target)
     request.COOKIES.update(cookies)

@@ -58,6 +58,8 @@ class Command(BaseCommand):
 def _chain_address() -> str:
     if not settings.DEMO:
         raise CommandError("Only the demo can move the clock.")
+    if settings.PROVIDER != "simulated":
+        raise CommandError("The cluster behind this shop lives in real time: the clock stays with it.")
     networks = offers.networks().values()
     if not networks or any(network.chain_id != local_chain.CHAIN_ID for network in networks):
         raise CommandError(f"The clock moves only where chain {local_chain.CHAIN_ID} is the only network.")

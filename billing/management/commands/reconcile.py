@@ -31,6 +31,8 @@ class Command(BaseCommand):
                 self.stdout.write(f"{account:24} {asset:20} {units:>30}")
         for difference in found:
             self.stdout.write(str(difference))
+        for line in reconciled.restore_points():
+            self.stdout.write(line)
         counts = reconciled.counts()
         if options["json"]:
             self.stdout.write(json.dumps({"differences": [asdict(row) for row in found], **counts}))

@@ -22,8 +22,9 @@ class Command(BaseCommand):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
+        counters = server.Counters()
         try:
-            acceptor = await server.start(host=host, port=port)
+            acceptor = await server.start(host=host, port=port, counters=counters)
         except OSError as error:
             raise CommandError(
                 f"The SSH gateway cannot listen on {host}:{port}: {error.strerror}."
@@ -35,4 +36,6 @@ class Command(BaseCommand):
         await stop.wait()
         beating.cancel()
         acceptor.close()
+        await server.dismiss_all(counters)
         await acceptor.wait_closed()
+        await heartbeat.sign_off()

@@ -4,7 +4,7 @@ import re
 
 import segno
 
-from shop.qr import QUIET_ZONE, qr_path
+from core.qr import QUIET_ZONE, qr_path
 
 ADDRESS = "0x91f77CF69ECC5a59F80e08CD4394295d7212BA84"
 
