@@ -13,7 +13,7 @@ from anchorgpu.private_keys import private_key_in
 from anchorgpu.screening import Screening, read_screening
 from anchorgpu.selling import Selling, read_selling
 from anchorgpu.serving import Serving, read_serving
-from anchorgpu.slurm import Slurm, read_slurm
+from anchorgpu.slurm import Slurm, check_wipe_fits, read_slurm
 from billing.addresses import Xpub, XpubError
 from billing.networks import ConfigError, parse_networks
 
@@ -105,6 +105,8 @@ def read_env(environ: Mapping[str, str]) -> Env:
         numbers=_numbers(environ),
     )
     _check_rails(env)
+    if env.provider == "slurm":
+        check_wipe_fits(env.slurm, turnaround_seconds=env.number("TURNAROUND_SECONDS"))
     return env
 
 

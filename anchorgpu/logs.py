@@ -10,6 +10,17 @@ import structlog
 _PAGE_TOKEN = re.compile(r"(/orders/|/partner/login/)[A-Za-z0-9_-]{20,}")
 
 
+# What anybody can send; each is answered with 400 or 413 and stands in the log as a request of that status.
+_REFUSED = (
+    "DisallowedHost",
+    "DisallowedModelAdminLookup",
+    "RequestDataTooBig",
+    "SuspiciousMultipartForm",
+    "TooManyFieldsSent",
+    "TooManyFilesSent",
+)
+
+
 def hide_page_tokens(_logger: Any, _method: str, line: str) -> str:
     """Last step over the finished line, so that no field, message or traceback is forgotten."""
     return _PAGE_TOKEN.sub(r"\1[hidden]", line)
@@ -56,7 +67,7 @@ def logging_settings() -> dict[str, Any]:
         # A refused request is answered, not an error of ours.
         "loggers": {
             "django.request": {"level": "ERROR"},
-            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            **{f"django.security.{name}": {"level": "CRITICAL"} for name in _REFUSED},
             # They tell of every login and every sweep.
             "asyncssh": {"level": "WARNING"},
             "stripe": {"level": "WARNING"},

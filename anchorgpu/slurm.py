@@ -11,6 +11,8 @@ _ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
 _PREFIX = re.compile(r"[a-z][a-z0-9-]{0,20}_")
 # The first that makes reservations (Slurm 25.05); 26.05 still speaks it.
 REST_API = "v0.0.43"
+# Slurm looks at its reservations every half a minute, and a job has as long to end (KillWait).
+SWEEP_SECONDS = 60
 NVIDIA_SMI = (
     "/usr/bin/nvidia-smi --query-gpu=index,serial,uuid,name,ecc.errors.uncorrected.volatile.total "
     "--format=csv,noheader"
@@ -61,6 +63,15 @@ def read_slurm(environ: Mapping[str, str], *, provider: str) -> Slurm:
         wipe_minutes=_minutes(environ),
         **_rest(environ),
     )
+
+
+def check_wipe_fits(slurm: Slurm, *, turnaround_seconds: int) -> None:
+    """The reservation ends one turnaround after the term and cuts off a wipe that lasts longer. Raises SettingError."""
+    needed = slurm.wipe_minutes * 60 + SWEEP_SECONDS
+    if turnaround_seconds < needed:
+        raise SettingError(
+            f"TURNAROUND_SECONDS must be {needed} at least: SLURM_WIPE_MINUTES, and a minute for Slurm to end the jobs."
+        )
 
 
 def _required(environ: Mapping[str, str], name: str) -> str:

@@ -37,4 +37,6 @@ class CardEventAdmin(ReadOnlyAdmin):
     list_display = ["event_id", "kind", "session_id", "received_at", "applied_at", "last_error"]
     list_filter = ["kind"]
     search_fields = ["event_id", "session_id", "payment_intent"]
+    # It names the payment page, and the order page to which that leads back: who has these can act as the buyer.
+    exclude = ["body"]
     ordering = ["-id"]

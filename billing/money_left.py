@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from billing.card_amounts import to_amount
 from billing.counted import acceptance_of, counted_parts, excess_on
 from billing.legs import Leg, left_on, legs_of
-from billing.models import PaymentView, Rail, Refund
+from billing.models import PaymentView, Refund
 from core.formats import token_plain
 from core.money import units_to_amount
 
@@ -49,15 +48,9 @@ def money_left(order_id: str) -> list[Left]:
     return [
         Left(
             leg=leg,
-            amount=_amount(leg, left_on(leg, refunds)),
-            over=_amount(leg, max(excess_on(leg, pays.get(leg.code, 0), refunds), 0)),
+            amount=units_to_amount(left_on(leg, refunds), leg.decimals),
+            over=units_to_amount(max(excess_on(leg, pays.get(leg.code, 0), refunds), 0), leg.decimals),
         )
         for leg in legs
         if left_on(leg, refunds) > 0
     ]
-
-
-def _amount(leg: Leg, units: int) -> Decimal:
-    if leg.rail == Rail.BANK_CARD:
-        return to_amount(units, leg.asset)
-    return units_to_amount(units, leg.decimals)

@@ -1,7 +1,6 @@
 """An order with all that is known of its money, read in one query: for its page, and less of it for the page's look
 for news every few seconds."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -182,6 +181,5 @@ def _settled_readings() -> QuerySet[BalanceReading, Any]:
     ).order_by("-id")
 
 
-Build = Callable[[str], "QuerySet[Order, Any]"]
 _NEWS = CompiledQuery(_news)
 _PAGE = CompiledQuery(_page)

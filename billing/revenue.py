@@ -10,7 +10,7 @@ Write-offs and the gain or loss of coins against the selling currency are not pa
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from billing.terms import Term, day_shares, net_minor
 from core import clock
 from fleet import selectors as fleet
 from fleet.models import Hold, Lease
+from fleet.periods import term_begins
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 
@@ -95,8 +96,8 @@ def _given_back(from_day: date, to_day: date) -> Counter[Sale]:
         LedgerEntry.objects.filter(
             account=ledger.CREDITS,
             asset=settings.CURRENCY,
-            transaction__at__gte=_midnight(from_day),
-            transaction__at__lt=_midnight(to_day),
+            transaction__at__gte=clock.midnight(from_day),
+            transaction__at__lt=clock.midnight(to_day),
         )
         .order_by()
         .annotate(booked_on=TruncDate("transaction__at", tzinfo=UTC))
@@ -175,17 +176,13 @@ def _terms(orders: Iterable[Order]) -> dict[int, Term]:
 
 def _begins(lease: Lease) -> datetime | None:
     """When the first term began, or will at the earliest."""
-    if lease.ready_at is not None:
-        return lease.ready_at
-    if lease.failed_at is not None or lease.ending_at is not None:
-        return None
-    now = clock.now()
-    return max(now, lease.hold.starts_at or now)
+    return term_begins(
+        ready_at=lease.ready_at,
+        starts_at=lease.hold.starts_at,
+        is_over=lease.failed_at is not None or lease.ending_at is not None,
+        now=clock.now(),
+    )
 
 
 def _goes_on(hold: Hold | None) -> datetime | None:
     return None if hold is None or hold.released_at is not None else hold.starts_at
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +23,8 @@ _MAX_VALUE = 80
 # The shipped files go five deep and need no number of more than 12 digits.
 _MAX_DEPTH = 20
 _MAX_WHOLE = 10**40
+# The parser's time grows with the square of the parts of a dotted name, which stands on one line.
+_MAX_DOTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _toml(text: str) -> dict[str, Any]:
+    if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
+        raise _refused(_("The file is nested too deep."))
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except ValueError as error:
@@ -119,7 +124,7 @@ def _has_parts(value: object) -> bool:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        twice = next(name for number, (name, _v) in enumerate(pairs) if name in dict(pairs[:number]))
+        ((twice, _times),) = Counter(name for name, _value in pairs).most_common(1)
         raise ValueError(f'"{twice}" stands twice in one object')
     return found
 

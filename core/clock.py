@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from django.conf import settings
 from django.utils import timezone
@@ -29,6 +29,11 @@ def now() -> datetime:
     if not settings.DEMO:
         return moment
     return moment + offset()
+
+
+def midnight(day: date) -> datetime:
+    """The first instant of a day in UTC."""
+    return datetime.combine(day, time(), tzinfo=UTC)
 
 
 def offset() -> timedelta:

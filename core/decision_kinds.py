@@ -8,9 +8,6 @@ from django.conf import settings
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
-# Any of them opens the list of decisions; what may be done there each action says by itself.
-SEES_DECISIONS = ("core.view_decision", "core.change_decision")
-
 
 def services_of(kind: str) -> Mapping[str, str]:
     """Action -> dotted path of its service; empty for a kind that this version no longer knows."""
@@ -28,6 +25,11 @@ def inputs_of(kind: str, action: str) -> "Mapping[str, str | _StrPromise]":
     """What the action asks for beside the reason: keyword of its service -> label."""
     found: Mapping[str, str | _StrPromise] = _entry(kind).get("inputs", {}).get(action, {})
     return found
+
+
+def answered_with(permission: str) -> tuple[str, ...]:
+    """The kinds that a person with this permission answers: those about payments, about leases, and so on."""
+    return tuple(kind for kind, entry in settings.DECISION_KINDS.items() if entry["permission"] == permission)
 
 
 def _entry(kind: str) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -29,11 +29,11 @@ class Period:
 
     @property
     def begins(self) -> datetime:
-        return datetime.combine(self.first, time(), UTC)
+        return clock.midnight(self.first)
 
     @property
     def ends(self) -> datetime:
-        return datetime.combine(self.last + timedelta(days=1), time(), UTC)
+        return clock.midnight(self.last + timedelta(days=1))
 
 
 @dataclass(frozen=True)

@@ -35,18 +35,25 @@ def limit_lock_wait() -> None:
         cursor.execute(f"SET LOCAL lock_timeout = '{milliseconds}ms'")
 
 
+def number_of(word: str) -> int:
+    """The number by which PostgreSQL knows an advisory lock of ours. Words begin with their app."""
+    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big", signed=True)
+
+
+def lock_word(word: str) -> None:
+    """An advisory lock until the transaction ends, for what has no row; each app's `locks` names its own."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number_of(word)])
+
+
 def lock_login_network(network: str) -> None:
     """Serialise the counting of staff logins of one network until the transaction ends (advisory)."""
-    digest = hashlib.sha256(f"core.login:{network}".encode()).digest()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
+    lock_word(f"core.login:{network}")
 
 
 def lock_owners() -> None:
     """Serialise changes of who is an owner until the transaction ends (advisory): one of them always stays."""
-    digest = hashlib.sha256(b"core.owners").digest()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
+    lock_word("core.owners")
 
 
 def totp_device_for_update(
@@ -83,3 +90,8 @@ def row_for_update(row: M) -> M:
 def mail_for_update(mail_id: int) -> OutgoingMail | None:
     """One outgoing mail, or None."""
     return OutgoingMail.objects.select_for_update().filter(pk=mail_id).first()
+
+
+def mails_for_update(rows: models.QuerySet[OutgoingMail]) -> list[OutgoingMail]:
+    """Several outgoing mails, by key: a worker that has just sent one writes it before or after, never between."""
+    return list(rows.order_by("pk").select_for_update(of=("self",)))

@@ -8,15 +8,13 @@ from django.utils.translation import gettext as _
 
 from billing.models import Rail, Refund
 from billing.money_left import Left, money_left, view_of
-from billing.services.money_decisions import is_meant
+from billing.services.money_decisions import WRONG_LEGS, goes_back
 from billing.services.refund import amount_of
 from core import clock
 from core.admin_actions import Fact
 from core.formats import instant_text, token_text
 from desk.about import About
 from fleet import selectors
-
-_WRONG = ("payment_wrong_asset", "payment_wrong_network", "card_mismatch")
 
 
 def facts_of(about: About, action: str) -> list[Fact]:
@@ -66,8 +64,9 @@ def _accept(about: About) -> list[Fact]:
 def _refund(about: About) -> list[Fact]:
     view = view_of(about.decision.order_ref)
     found = money_left(about.decision.order_ref)
-    if about.decision.kind in _WRONG and view is not None:
-        found = [left for left in found if is_meant(left.leg, view, about.decision.kind)]
+    if about.decision.kind in WRONG_LEGS and view is not None and about.order is not None:
+        kind = about.decision.kind
+        found = [left for left in found if goes_back(about.order, left.leg, view, kind)]
     return _moves(found, over=False)
 
 

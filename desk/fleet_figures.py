@@ -4,13 +4,14 @@ term."""
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.utils.translation import gettext as _
 
 from billing.revenue import RevenueRow, revenue
 from catalog.models import Accelerator, Term
+from core import clock
 from desk.fleet_words import days_text
 from fleet.spans import Span
 from fleet.utilisation import HOUR, Use, utilisation
@@ -87,7 +88,7 @@ class MoneyTable:
 
 def periods(today: date) -> tuple[Period, Period]:
     """The 30 days before today, and the 30 from today on."""
-    midnight = datetime.combine(today, time(), tzinfo=UTC)
+    midnight = clock.midnight(today)
     return (
         Period(_("Last 30 days"), midnight - DAYS, midnight),
         Period(_("Next 30 days"), midnight, midnight + DAYS),

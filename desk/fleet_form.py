@@ -1,7 +1,7 @@
 """What the fleet page may be asked for: a time, and which nodes. The address is the page."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django import forms
@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+from core import clock
 from fleet.spans import Span
 
 WEEKS = (1, 2, 3, 4, 6, 8)
@@ -71,7 +72,7 @@ class FleetForm(forms.Form):
         """The asked time in whole days; the usual one where the form was refused."""
         asked = self.cleaned_data if self.is_valid() else {}
         first = asked.get("from") or self.today - BEFORE
-        begins = datetime.combine(first, time(), tzinfo=UTC)
+        begins = clock.midnight(first)
         return begins, begins + timedelta(weeks=asked.get("weeks") or DEFAULT_WEEKS)
 
     def _choose_from(self, name: str, choices: list[tuple[Any, Any]]) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from catalog.figures import ACCELERATOR, OPTION, TERM, figure_text
-from catalog.import_plan import Diff, FigureDiff, ImportPlan
+from catalog.import_plan import Diff, ImportPlan
 from catalog.import_rows import IMAGE, LOT
 
 
@@ -38,7 +38,7 @@ def row_words(plan: ImportPlan) -> list[RowWords]:
 
 def figure_words(plan: ImportPlan) -> list[tuple[str, str, str, str]]:
     """(kind, code, old, new) of each price that goes into the draft."""
-    return [(kind_word(f.kind), f.code, _price(f, f.old), _price(f, f.new)) for f in plan.figures]
+    return [(kind_word(f.kind), f.code, _price(f.old), _price(f.new)) for f in plan.figures]
 
 
 def staying_words(plan: ImportPlan) -> list[str]:
@@ -70,5 +70,5 @@ def _list(values: Iterable[object]) -> str:
     return ", ".join(str(value) for value in values)
 
 
-def _price(_diff: FigureDiff, value: Decimal | None) -> str:
+def _price(value: Decimal | None) -> str:
     return figure_text(value) or _("not on sale")

@@ -5,10 +5,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from core.admin_actions import MAX_REASON
 from core.errors import Refusal
 from core.text import clean_block
-
-_MAX_REASON = 1000
 
 
 class PersonForm(forms.Form):
@@ -30,7 +29,7 @@ class ErasureForm(PersonForm):
     address = forms.CharField(max_length=320, widget=forms.HiddenInput)
     reason = forms.CharField(
         label=_("Reason"),
-        max_length=_MAX_REASON,
+        max_length=MAX_REASON,
         help_text=_("Kept in the audit, so without the name: such as “asked by mail on 1 Dec”."),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
@@ -38,7 +37,7 @@ class ErasureForm(PersonForm):
     def clean_reason(self) -> str:
         try:
             return clean_block(
-                self.cleaned_data["reason"], field="reason", max_length=_MAX_REASON, required=True
+                self.cleaned_data["reason"], field="reason", max_length=MAX_REASON, required=True
             )
         except Refusal as refusal:
             raise forms.ValidationError(refusal.text, code=refusal.code) from refusal

@@ -12,25 +12,15 @@ from billing.card_amounts import to_amount
 from billing.lifecycle import RefundStatus
 from billing.models import Rail, Refund
 from core import clock
+from core.decision_kinds import answered_with
 from core.formats import amount_text, duration_text, token_text
 from core.money import units_to_amount
-from desk.decision_words.money import MONEY
 from desk.links import Person, may_see
 from desk.queue import Waiting
 from fleet.models import Card, Node
 
-_REFUNDS = ("refund_due", "refund_unverified", "card_refund_failed")
-PAYMENTS = (*(kind for kind in MONEY if kind not in _REFUNDS), "card_mismatch", "card_dispute")
-LEASES = (
-    "lease_late",
-    "lease_failed",
-    "lease_failing",
-    "lease_degraded",
-    "delivery_mismatch",
-    "wipe_failed",
-    "end_failing",
-    "machine_missing",
-)
+# A decision is of the work whose permission answers it (anchorgpu/decisions.py).
+_PAYMENTS, _LEASES = "billing.change_paymentrequest", "fleet.change_lease"
 _DUE = (RefundStatus.ADDRESS_NEEDED, RefundStatus.DUE, RefundStatus.FAILED)
 
 
@@ -58,13 +48,13 @@ def _count(kinds: Mapping[str, Waiting], names: Iterable[str]) -> int:
 
 
 def _payments(kinds: Mapping[str, Waiting]) -> Stat:
-    count = _count(kinds, PAYMENTS)
+    count = _count(kinds, answered_with(_PAYMENTS))
     return Stat(str(count), ngettext("payment to look at", "payments to look at", count))
 
 
 def _leases(kinds: Mapping[str, Waiting]) -> Stat:
-    count = _count(kinds, LEASES)
-    dues = [kinds[name].due_at for name in LEASES if name in kinds]
+    count = _count(kinds, answered_with(_LEASES))
+    dues = [kinds[name].due_at for name in answered_with(_LEASES) if name in kinds]
     nearest: datetime | None = min((due for due in dues if due is not None), default=None)
     if nearest is None:
         return Stat(str(count), ngettext("lease in trouble", "leases in trouble", count))

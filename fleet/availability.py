@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
@@ -137,7 +137,7 @@ class _Hours:
         first = lead.replace(minute=0, second=0, microsecond=0)
         if first < lead:
             first += HOUR
-        end = datetime.combine(to_day + timedelta(days=1), time(), tzinfo=UTC)
+        end = clock.midnight(to_day + timedelta(days=1))
         return cls(first=first, count=max(0, int((end - first) / HOUR)))
 
     def all(self) -> Iterable[datetime]:

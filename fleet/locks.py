@@ -1,12 +1,11 @@
 """Every lock of this app, by name. Order: owner, prefix, hold, lease, cards by key, reservations (docs/locking.md)."""
 
-import hashlib
 from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import connection
 
-from core.locks import mark
+from core.locks import lock_word, mark, number_of
 from fleet.lifecycle import ReservationStatus
 from fleet.models import (
     Card,
@@ -22,20 +21,11 @@ from fleet.models import (
 )
 
 
-def _number(key: str) -> int:
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
-
-
-def _advisory(key: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(key)])
-
-
 def owner_and_prefix(*, owner: str, prefix: str) -> str:
     """The words that serialise the counting of holds of one owner, then of one network prefix, until the transaction
     ends, to be sent in front of the statement that counts; an empty prefix is not locked."""
     keys = [f"fleet.owner:{owner}", *([f"fleet.prefix:{prefix}"] if prefix else [])]
-    calls = ", ".join(f"pg_advisory_xact_lock({_number(key)})" for key in keys)
+    calls = ", ".join(f"pg_advisory_xact_lock({number_of(key)})" for key in keys)
     return f"SELECT {calls}; "
 
 
@@ -155,7 +145,7 @@ def fault_for_update(fault_id: int) -> SimulatedFault:
 
 def lock_simulated_engine() -> None:
     """Serialise what the simulated engine grants, as one controller does; alone in the engine's transactions."""
-    _advisory("fleet.simulated_engine")
+    lock_word("fleet.simulated_engine")
 
 
 def machine_for_update(lease_id: int) -> SimulatedMachine | None:
@@ -165,7 +155,7 @@ def machine_for_update(lease_id: int) -> SimulatedMachine | None:
 
 def lock_slurm_pool() -> None:
     """Serialise who gets which account and which nodes of a Slurm cluster; alone in the driver's transactions."""
-    _advisory("fleet.slurm_pool")
+    lock_word("fleet.slurm_pool")
 
 
 def slurm_machine_for_update(lease_id: int) -> SlurmMachine | None:

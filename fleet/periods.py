@@ -40,6 +40,15 @@ def ready_by(*, settled_at: datetime, starts_at: datetime | None) -> datetime:
     return origin + ready_by_delta()
 
 
+def term_begins(
+    *, ready_at: datetime | None, starts_at: datetime | None, is_over: bool, now: datetime
+) -> datetime | None:
+    """When the term of a paid lease began, or will at the earliest; None where it ended before access opened."""
+    if ready_at is not None or is_over:
+        return ready_at
+    return max(now, starts_at or now)
+
+
 def export_verify_margin() -> timedelta:
     """Kept free after an export: to check what arrived, or for a second try of what did not."""
     return timedelta(seconds=settings.EXPORT_VERIFY_MARGIN_SECONDS)

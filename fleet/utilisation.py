@@ -19,7 +19,7 @@ from django.db.models.functions import Coalesce
 from core import clock
 from fleet.lifecycle import ReservationStatus
 from fleet.models import Card, Hold, Node, Reservation
-from fleet.periods import DAY_SECONDS
+from fleet.periods import DAY_SECONDS, term_begins
 from fleet.spans import Span, common, common_of, length, merged
 from fleet.unfit import Records, read_records
 
@@ -151,12 +151,10 @@ def _terms(
     lease: _Lease, extensions: Iterable[tuple[datetime, int]], now: datetime
 ) -> list[tuple[int, Span]]:
     """Days and time of the lease's own term and of each extension, as far as it is or will be delivered."""
-    begins = lease.ready_at
     over = [moment for moment in (lease.ending_at, lease.failed_at) if moment is not None]
+    begins = term_begins(ready_at=lease.ready_at, starts_at=lease.starts_at, is_over=bool(over), now=now)
     if begins is None:
-        if over:
-            return []
-        begins = max(now, lease.starts_at or now)
+        return []
     terms = []
     for first, seconds in [(begins, lease.term_seconds), *extensions]:
         ends = min([first + timedelta(seconds=seconds), *over])

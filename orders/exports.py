@@ -1,6 +1,6 @@
 """What an order is in a table: its own columns. Money is added by billing."""
 
-from typing import Any
+from django.db.models import QuerySet
 
 from core.csv_safe import Column
 from core.export import Period
@@ -44,7 +44,7 @@ WHO: tuple[Column[Order], ...] = (
 )
 
 
-def placed_in(period: Period) -> Any:
+def placed_in(period: Period) -> QuerySet[Order]:
     """Orders placed in the period, with all that the columns read."""
     return Order.objects.filter(placed_at__gte=period.begins, placed_at__lt=period.ends).select_related(
         "quote", "quote__lot", "quote__lot__accelerator", "quote__image", "extends"

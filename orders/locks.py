@@ -1,11 +1,9 @@
 """Every lock of this app, by name. Order across apps: quote, order, then billing, then fleet (docs/locking.md)."""
 
-import hashlib
-
 from django.db import connection
 
 from catalog.models import Accelerator, Image, Lot
-from core.locks import mark
+from core.locks import lock_word, mark
 from core.rows import Columns
 from fleet.contention import Patience, busy_on_lock_timeout
 from orders.models import Order, Quote
@@ -62,15 +60,9 @@ def orders_of_buyer_for_update(address: str) -> list[Order]:
 
 def lock_search_prefix(prefix: str) -> None:
     """Serialise the counting of searches from one network until the transaction ends (advisory)."""
-    _lock_word(f"orders.search.prefix:{prefix}")
+    lock_word(f"orders.search.prefix:{prefix}")
 
 
 def lock_search_address(address: str) -> None:
     """Serialise the answers to one address: of two at once, one mail goes out (advisory)."""
-    _lock_word(f"orders.search.address:{address}")
-
-
-def _lock_word(word: str) -> None:
-    digest = hashlib.sha256(word.encode()).digest()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
+    lock_word(f"orders.search.address:{address}")

@@ -1,19 +1,25 @@
 """A buyer by his address: the orders of it, and what orders keep of him."""
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from core.append_only import MARKER
 from core.person import Kept, Person
 from orders import locks
 from orders.contact import clean_email
-from orders.lifecycle import OVER
+from orders.lifecycle import OVER, OrderStatus
 from orders.models import Order, OrderSearch
 from orders.selectors import orders_of_buyer
 
 
 def find(address: str, *, lock: bool = False) -> Person:
-    """The person of an address, cleaned as orders clean it. `lock` takes his orders, in key order. Raises Invalid."""
+    """The person of an address, cleaned as orders clean it. Raises Invalid.
+
+    `lock` takes the address, so that nobody is mailed his links meanwhile, then his orders in key order.
+    """
     folded = clean_email(address, field="address").lower()
+    if lock:
+        locks.lock_search_address(folded)
     rows = locks.orders_of_buyer_for_update(folded) if lock else list(orders_of_buyer(folded).order_by("pk"))
     names = {text for row in rows for text in (row.contact_name, row.contact_company) if text != MARKER}
     return Person(
@@ -72,5 +78,7 @@ def _order(row: Order) -> dict[str, object]:
 
 
 def open_matters(person: Person) -> list[str]:
-    rows = Order.objects.filter(pk__in=person.order_ids).exclude(status__in=OVER).order_by("pk")
+    # Of an order that came to nothing the money may be there, and a lot kept for the buyer's choice.
+    waits = ~Q(status__in=OVER) | Q(status=OrderStatus.EXPIRED, offered_until__isnull=False)
+    rows = Order.objects.filter(waits, pk__in=person.order_ids).order_by("pk")
     return [_("Order %(order)s is not over.") % {"order": row.public_id} for row in rows]

@@ -36,7 +36,12 @@ _MAX_DAYS = 3650
 def _make_key(partner: Partner, actor: str, reason: str, *, scopes: list[str], days: int | None) -> str:
     ends = None if days is None else clock.now() + timedelta(days=days)
     _key, text = make_key(
-        partner_id=partner.pk, actor=actor, note=reason[:120], scopes=scopes, expires_at=ends
+        partner_id=partner.pk,
+        actor=actor,
+        note=reason[:120],
+        reason=reason,
+        scopes=scopes,
+        expires_at=ends,
     )
     return text
 
@@ -46,12 +51,12 @@ def _revoke(key: ApiKey, actor: str, reason: str) -> None:
 
 
 def _rotate(key: ApiKey, actor: str, reason: str, *, overlap_hours: int) -> str:
-    _key, text = rotate_key(key_id=key.pk, actor=actor, overlap_hours=overlap_hours)
+    _key, text = rotate_key(key_id=key.pk, actor=actor, overlap_hours=overlap_hours, reason=reason)
     return text
 
 
 def _add_member(partner: Partner, actor: str, reason: str, *, name: str, mail: str, language: str) -> None:
-    add_member(partner_id=partner.pk, name=name, mail=mail, language=language, actor=actor)
+    add_member(partner_id=partner.pk, name=name, mail=mail, language=language, actor=actor, reason=reason)
 
 
 def _switch_off(member: Member, actor: str, reason: str) -> None:

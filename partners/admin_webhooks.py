@@ -24,11 +24,11 @@ def _resume(endpoint: WebhookEndpoint, actor: str, reason: str) -> None:
 
 
 def _test(endpoint: WebhookEndpoint, actor: str, reason: str) -> None:
-    send_test_event(endpoint_id=endpoint.pk)
+    send_test_event(endpoint_id=endpoint.pk, actor=actor, reason=reason)
 
 
 def _redeliver_missed(endpoint: WebhookEndpoint, actor: str, reason: str) -> None:
-    redeliver_missed(endpoint_id=endpoint.pk, actor=actor)
+    redeliver_missed(endpoint_id=endpoint.pk, actor=actor, reason=reason)
 
 
 def _delete(endpoint: WebhookEndpoint, actor: str, reason: str) -> None:
@@ -36,7 +36,7 @@ def _delete(endpoint: WebhookEndpoint, actor: str, reason: str) -> None:
 
 
 def _redeliver(delivery: WebhookDelivery, actor: str, reason: str) -> None:
-    redeliver(delivery_id=delivery.pk, actor=actor)
+    redeliver(delivery_id=delivery.pk, actor=actor, reason=reason)
 
 
 @admin.register(WebhookEndpoint)

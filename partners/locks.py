@@ -1,6 +1,5 @@
 """Every lock of this app, by name, and what may be locked together with what (docs/locking.md)."""
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,10 +7,10 @@ from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
 from core.errors import NotFound
-from core.locks import mark
+from core.locks import mark, number_of
 from partners.models import ApiKey, LoginLink, Member, Partner, WebhookDelivery, WebhookEndpoint
 
-_SENDER = int.from_bytes(hashlib.sha256(b"partners.sender").digest()[:8], "big", signed=True)
+_SENDER = number_of("partners.sender")
 
 
 def key_for_update(key_id: int) -> ApiKey:

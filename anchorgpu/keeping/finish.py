@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from anchorgpu import keeping
 from anchorgpu.startup import RESTORE_MARKER
 from billing.services import after_restore as billing
 from core import decisions
@@ -34,7 +35,7 @@ def finish(*, backup_at: datetime, version: str) -> dict[str, Any]:
             **billing.begin(),
         }
         # The archive that was put back is the last one that is known to be good.
-        SweepRun.objects.update_or_create(name="backup", defaults={"last_finished_at": backup_at})
+        SweepRun.objects.update_or_create(name=keeping.NAME, defaults={"last_finished_at": backup_at})
         decisions.open_decision(kind=KIND, subject=f"restoration:{restoration.pk}", facts=facts)
         with connection.cursor() as cursor:
             cursor.execute(f"DROP TABLE {RESTORE_MARKER}")

@@ -5,14 +5,16 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from anchorgpu.metrics.gauges import RowGauge, Sample, age, counted, number, product_age
 from billing import offers, pool
-from billing.lifecycle import PaymentStatus, RefundStatus
+from billing.card_amounts import to_amount
+from billing.lifecycle import PaymentFlag, PaymentStatus, RefundStatus
 from billing.models import ChainState, PaymentRequest, PaymentView, Refund
+from billing.services.refund import amount_of
 from core import clock
+from core.decision_kinds import answered_with
 from core.models import Decision
 from core.money import units_to_amount
 from fleet.lifecycle import TEARDOWN_STATES, LeaseStatus, ReservationStatus
@@ -21,30 +23,14 @@ from fleet.periods import turnaround
 from orders.lifecycle import OrderStatus
 from orders.models import Order
 
-# What a payment may carry beside its status (DESIGN, States).
-FLAGS = (
-    "partial",
-    "over",
-    "late",
-    "wrong_asset",
-    "wrong_network",
-    "swept",
-    "dropped",
-    "disagree",
-    "screening",
-    "by_hand",
-)
-# Decisions that name an order and hold up its money.
-MONEY_KINDS = tuple(
-    kind
-    for kind in settings.DECISION_KINDS
-    if kind.startswith(("payment_", "paid_")) or kind in ("card_mismatch", "order_no_capacity")
-)
+# Who may answer a question about money that came.
+PAYMENTS = "billing.change_paymentrequest"
 
 
 def _flags() -> Iterable[Sample]:
-    found = PaymentView.objects.aggregate(**{name: Count("pk", Q(flags__contains=[name])) for name in FLAGS})
-    return [((name,), float(found[name])) for name in FLAGS]
+    flags = PaymentFlag.values
+    found = PaymentView.objects.aggregate(**{name: Count("pk", Q(flags__contains=[name])) for name in flags})
+    return [((name,), float(found[name])) for name in flags]
 
 
 def _samples(sums: Mapping[tuple[str, ...], Decimal]) -> list[Sample]:
@@ -53,7 +39,7 @@ def _samples(sums: Mapping[tuple[str, ...], Decimal]) -> list[Sample]:
 
 def _under_decision() -> Iterable[Sample]:
     """What arrived for orders about whose money staff have to decide, in units of its asset."""
-    waiting = Decision.objects.filter(closed_at=None, kind__in=MONEY_KINDS).exclude(order_ref="")
+    waiting = Decision.objects.filter(closed_at=None, kind__in=answered_with(PAYMENTS)).exclude(order_ref="")
     found: QuerySet[PaymentRequest, Any] = PaymentRequest.objects.filter(
         order__public_id__in=waiting.values("order_ref")
     ).select_related("view")
@@ -64,7 +50,7 @@ def _under_decision() -> Iterable[Sample]:
         if payment.decimals is not None and view.received_units:
             sums[payment.network, payment.asset] += units_to_amount(view.received_units, payment.decimals)
         if view.card_minor:
-            sums["bank_card", payment.currency] += Decimal(view.card_minor) / 100
+            sums["bank_card", payment.currency] += to_amount(view.card_minor, payment.currency)
         # Any token may lie on an address: only the symbols of the settings are labels.
         for row in view.others:
             asset = row["asset"] if row["asset"] in known else "other"
@@ -77,9 +63,7 @@ def _refund_money() -> Iterable[Sample]:
     under_way = (RefundStatus.ADDRESS_NEEDED, RefundStatus.DUE, RefundStatus.SENT, RefundStatus.FAILED)
     sums: defaultdict[tuple[str, ...], Decimal] = defaultdict(Decimal)
     for refund in Refund.objects.filter(status__in=under_way):
-        sums[refund.status, refund.network or refund.rail, refund.asset] += units_to_amount(
-            refund.units, refund.decimals
-        )
+        sums[refund.status, refund.network or refund.rail, refund.asset] += amount_of(refund)
     return _samples(sums)
 
 

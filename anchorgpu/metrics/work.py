@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db.models import Count, Min, Q
 
+from anchorgpu import keeping
 from anchorgpu.metrics.gauges import RowGauge, Sample, age, counted, number, product_age
 from core import clock, sweeps
 from core.models import Decision, Event, LoginAttempt, OutboxRow, OutgoingMail, SweepRun
@@ -48,7 +49,8 @@ def _webhooks() -> Iterable[Sample]:
 
 
 def _runs() -> list[SweepRun]:
-    return list(SweepRun.objects.exclude(name=heartbeat.NAME).order_by("name"))
+    # Gateways have a gauge of their own, and their names those of machines.
+    return list(SweepRun.objects.exclude(name__startswith=heartbeat.NAME).order_by("name"))
 
 
 def _sweep_ages() -> Iterable[Sample]:
@@ -68,7 +70,7 @@ def _failing_sweeps() -> Iterable[Sample]:
 
 
 def _last_backup() -> Iterable[Sample]:
-    run = SweepRun.objects.filter(name="backup").first()
+    run = SweepRun.objects.filter(name=keeping.NAME).first()
     return [((), age(run.last_finished_at))] if run is not None and run.last_finished_at else []
 
 

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import Q
+
 from catalog.models import Lot
-from fleet.lifecycle import OVER_STATES
+from fleet.lifecycle import OVER_STATES, LeaseStatus
 from fleet.models import Lease, SlurmMachine
 from fleet.providers import faults
 from fleet.providers.base import Health, LeaseSpec, ObservedCard, ProviderError
 from fleet.providers.slurm import inventory, provider
 from fleet.providers.slurm.provider import SlurmProvider
 from fleet.services.import_slurm import NewNodes, apply
+from fleet.services.work import ASK_AGAIN_AFTER
 
 
 class StruckSlurm:
@@ -60,6 +63,16 @@ def _altered(verb: str, lease_id: int | None, answer: Any) -> Any:
         seen: dict[int, Health] = answer
         return {pk: replace(entry, cards=faults.altered(verb, pk, entry.cards)) for pk, entry in seen.items()}
     return answer
+
+
+def under_way(moment: datetime) -> bool:
+    """A worker is in the middle of a step, or the cluster said "not yet" and is asked again in a moment.
+
+    A simulated engine is done with a step before anybody looks; here days would go by between two looks at a job.
+    """
+    claimed = Q(claim_until__gt=moment)
+    soon = Q(next_at__gt=moment, next_at__lte=moment + ASK_AGAIN_AFTER)
+    return Lease.objects.exclude(status=LeaseStatus.CLOSED).filter(claimed | soon).exists()
 
 
 def join_fleet(accelerator: str) -> None:

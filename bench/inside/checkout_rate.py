@@ -56,7 +56,7 @@ def main() -> int:
     each = asked.orders // TURNS
     total = WARM_UP + each * TURNS
     shop.open_shop(nodes=total * 2 // shop.CARDS_PER_NODE + 25, addresses=total + 50)
-    orders = [_order_call(number, quote) for number, quote in enumerate(shop.quotes(total))]
+    orders = [order_call(number, quote) for number, quote in enumerate(shop.quotes(total))]
     make_stock((WARM_UP + each * TURNS) * BARE_FOR_EACH)
     shop.analyze()
     connection.close()
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def _measure(threads: ThreadPoolExecutor, clients: int, port: int, orders: list[Call], each: int) -> Rates:
-    bare = Call("/bench/take-one", b"", _headers(0))
+    bare = Call("/bench/take-one", b"", headers_of(0))
     _send_all(threads, clients, port, orders[:WARM_UP], 303)
     _send_all(threads, clients, port, [bare] * WARM_UP * BARE_FOR_EACH, 201)
     rates = Rates([], [])
@@ -106,7 +106,7 @@ def _send(port: int, calls: Sequence[Call], status: int) -> int:
     return len(calls)
 
 
-def _order_call(number: int, quote_id: str) -> Call:
+def order_call(number: int, quote_id: str) -> Call:
     """What a browser sends from the page of a quote: each buyer has an address and a key of his own."""
     token, boundary = "b" * 32, uuid.uuid4().hex
     key = asyncssh.generate_private_key("ssh-ed25519").export_public_key("openssh").decode()
@@ -124,7 +124,7 @@ def _order_call(number: int, quote_id: str) -> Call:
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
     ]
-    headers = _headers(number) | {
+    headers = headers_of(number) | {
         "Content-Type": f"multipart/form-data; boundary={boundary}",
         "Cookie": f"csrftoken={token}",
         "Referer": f"https://{HOST}/en/quotes/{quote_id}/",
@@ -133,7 +133,7 @@ def _order_call(number: int, quote_id: str) -> Call:
     return Call(f"/en/quotes/{quote_id}/order/", body, headers)
 
 
-def _headers(number: int) -> dict[str, str]:
+def headers_of(number: int) -> dict[str, str]:
     return {
         "Host": HOST,
         "X-Forwarded-Proto": "https",
@@ -162,7 +162,7 @@ def _server(port: int, workers: int, threads: int) -> Process:
 def _answers(port: int) -> bool:
     link = http.client.HTTPConnection(LOCALHOST, port, timeout=5)
     try:
-        link.request("GET", "/healthz", headers=_headers(0))
+        link.request("GET", "/healthz", headers=headers_of(0))
         return link.getresponse().status == 200
     except OSError:
         return False

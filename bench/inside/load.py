@@ -21,7 +21,7 @@ from bench.bare import make_stock
 from bench.bare_quote import make_table
 from bench.inside import load_report, shop
 from bench.inside.api_quote import BODY
-from bench.inside.checkout_rate import Call, _headers, _order_call
+from bench.inside.checkout_rate import Call, headers_of, order_call
 from bench.inside.polling import Looks, Page, poll
 from bench.inside.shape import chain, programs
 from bench.inside.visit import Visitor
@@ -124,18 +124,18 @@ def _twins(visitor: Visitor, quotes: Sequence[str], key: str, asked: Namespace) 
     for name, target in PAGES.items():
         slug = name.partition(" ")[0]
         _write_bare(slug, visitor.get(target).decode())
-        headers = _headers(0) | {"Accept-Encoding": "gzip"}
+        headers = headers_of(0) | {"Accept-Encoding": "gzip"}
         ours = Ask("GET", Call(target, b"", headers), 200)
         bare = Ask("GET", Call(f"/bench/bare/{slug}/", b"", headers), 200)
         found.append(Twins(name, [ours] * count, [bare] * count))
-    signed = _headers(0) | {"Content-Type": "application/json"}
+    signed = headers_of(0) | {"Content-Type": "application/json"}
     quote = Ask(
         "POST", Call("/api/v1/quotes", BODY.encode(), signed | {"Authorization": f"Bearer {key}"}), 201
     )
     sign = Ask("POST", Call("/bench/sign", BODY.encode(), signed), 201)
     found.append(Twins("quote call", [quote] * count, [sign] * count))
-    orders = [Ask("POST", _order_call(5000 + number, quote), 303) for number, quote in enumerate(quotes)]
-    take = Ask("POST", Call("/bench/take-one", b"", _headers(0)), 201)
+    orders = [Ask("POST", order_call(5000 + number, quote), 303) for number, quote in enumerate(quotes)]
+    take = Ask("POST", Call("/bench/take-one", b"", headers_of(0)), 201)
     found.append(Twins("order placement", orders, [take] * count))
     return found
 

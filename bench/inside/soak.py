@@ -19,7 +19,7 @@ from anchorgpu.services.ports import LOCALHOST
 from anchorgpu.services.process import Process
 from bench.inside import shop
 from bench.inside.api_quote import BODY
-from bench.inside.checkout_rate import _headers, _order_call
+from bench.inside.checkout_rate import headers_of, order_call
 from bench.inside.shape import chain, programs
 from bench.inside.visit import HOST
 from bench.soak import GROWTH_LIMIT, parser
@@ -124,7 +124,7 @@ def quote(link: http.client.HTTPConnection, key: str) -> None:
 def order(link: http.client.HTTPConnection, lab: ChainLab, number: int, quotes: Sequence[str]) -> None:
     """Placed as a browser does it, and paid on the chain; a lease of a while ago is ended by its buyer, so that what
     is open stays the same."""
-    call = _order_call(number, quotes[number])
+    call = order_call(number, quotes[number])
     ask(link, "POST", call.path, 303, call.body, call.headers)
     payment = PaymentRequest.objects.select_related("address").get(order__quote__public_id=quotes[number])
     lab.send("TestToken", lab.usdc, "transfer", payment.crypto.address, payment.crypto.due_units)
@@ -150,7 +150,7 @@ def ask(
     body: bytes = b"",
     headers: dict[str, str] | None = None,
 ) -> None:
-    link.request(method, path, body=body or None, headers=_headers(0) | (headers or {}))
+    link.request(method, path, body=body or None, headers=headers_of(0) | (headers or {}))
     answer = link.getresponse()
     text = answer.read()
     if answer.status != expected:

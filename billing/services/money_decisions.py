@@ -41,7 +41,7 @@ _REASONS = {
     "paid_after_cancel": Refund.Reason.CANCELLED,
     "card_mismatch": Refund.Reason.BY_HAND,
 }
-_WRONG_LEGS = ("payment_wrong_asset", "payment_wrong_network", "card_mismatch")
+WRONG_LEGS = ("payment_wrong_asset", "payment_wrong_network", "card_mismatch")
 
 
 def refund_what_arrived(*, decision: Decision, actor: str, reason: str) -> None:
@@ -55,7 +55,7 @@ def refund_what_arrived(*, decision: Decision, actor: str, reason: str) -> None:
         order, view = locked_order(decision)
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="refund")
         why, before = _REASONS[decision.kind], {"order": order.status, "payment": view.status}
-        if decision.kind in _WRONG_LEGS:
+        if decision.kind in WRONG_LEGS:
             opened = _wrong_legs_back(order, view, decision.kind, actor=actor, note=reason)
         else:
             if decision.kind == "payment_screening" and order.status == OrderStatus.AWAITING_PAYMENT:
@@ -184,10 +184,8 @@ def _wrong_legs_back(order: Order, view: PaymentView, kind: str, *, actor: str, 
     legs = legs_of(view)
     opened = []
     for leg in legs:
-        if not is_meant(leg, view, kind):
+        if not goes_back(order, leg, view, kind):
             continue
-        if order.status not in OVER and leg.code in _pays(view, legs):
-            continue  # taken as payment by another answer, and the order lives by it
         taken = sum(row.units for row in Refund.objects.filter(payment=view.payment) if leg.carries(row))
         row = open_locked(
             order,
@@ -200,6 +198,12 @@ def _wrong_legs_back(order: Order, view: PaymentView, kind: str, *, actor: str, 
         )
         opened += [row] if row is not None else []
     return opened
+
+
+def goes_back(order: Order, leg: Leg, view: PaymentView, kind: str) -> bool:
+    """Whether a refund of this kind takes this leg: one that is meant, but none that another answer took as payment
+    while the order lives by it."""
+    return is_meant(leg, view, kind) and (order.status in OVER or leg.code not in _pays(view, legs_of(view)))
 
 
 def is_meant(leg: Leg, view: PaymentView, kind: str) -> bool:

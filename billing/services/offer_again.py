@@ -142,7 +142,8 @@ def offer_lot(*, decision: Decision, actor: str, reason: str) -> None:
 
 def due_offers() -> tuple[list[str], list[str]]:
     """Orders whose money waits for a lot, and orders whose offer nobody answered in time."""
-    waiting = _expired_with_money().filter(offered_until=None)
+    # Nobody can be asked about an order whose buyer was erased: the question of its money stays with staff.
+    waiting = _expired_with_money().filter(offered_until=None, erased_at=None)
     over = _expired_with_money().filter(offered_until__lte=clock.now())
     return (
         list(waiting.order_by("pk").values_list("public_id", flat=True)[:100]),

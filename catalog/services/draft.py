@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.figures import Figure, Figures, Key, draft_figures, live_figures, stored_figures
 from catalog.locks import draft_for_update, open_draft_for_update
-from catalog.models import PriceDraft, PriceVersion
+from catalog.models import PriceDraft
+from catalog.selectors import current_price_version
 from core import audit
 from core.clock import now
 from core.errors import Conflict, NotFound
@@ -78,7 +79,7 @@ def rebase_draft(*, draft_id: int, actor: str) -> PriceDraft:
     Locks the draft. Raises NotFound, Conflict(already_done) for a closed one. May be repeated.
     """
     draft = require_open(draft_for_update(draft_id))
-    current = PriceVersion.objects.order_by("-number").first()
+    current = current_price_version()
     if draft.base != current:
         before, draft.base = draft.base, current
         _write(draft, _differing(draft_figures(draft), live_figures()), actor)
@@ -125,7 +126,7 @@ def require_open(draft: PriceDraft | None) -> PriceDraft:
 def _opened(actor: str) -> PriceDraft:
     moment = now()
     return PriceDraft.objects.create(
-        base=PriceVersion.objects.order_by("-number").first(),
+        base=current_price_version(),
         revision=0,
         opened_at=moment,
         opened_by=actor,
@@ -138,7 +139,7 @@ def _last_author(draft: PriceDraft | None) -> str:
     """Who has saved last, in this draft or by publishing the one before; empty for a program."""
     if draft is not None:
         return draft.saved_by
-    current = PriceVersion.objects.order_by("-number").first()
+    current = current_price_version()
     return current.published_by if current else ""
 
 

@@ -6,8 +6,9 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from catalog.locks import price_table_for_update
-from catalog.models import LotPrice, OptionPrice, PriceVersion
+from catalog.models import LotPrice, OptionPrice
 from catalog.price_table import next_table, stored_table
+from catalog.selectors import current_price_version
 from core.clock import now
 from core.errors import Refusal
 
@@ -30,7 +31,7 @@ def publish_prices(*, note: str = "", published_by: str = "") -> Published:
     price_too_small). May be repeated. Open quotes keep the table they were made from.
     """
     price_table_for_update()
-    current = PriceVersion.objects.order_by("-number").first()
+    current = current_price_version()
     table = next_table(
         number=current.number + 1 if current else 1,
         published_at=now(),
@@ -51,7 +52,7 @@ def publish_prices(*, note: str = "", published_by: str = "") -> Published:
 
 def standing_table() -> Published | None:
     """The table that sells now, as `publish_prices` tells of one that it left alone."""
-    current = PriceVersion.objects.order_by("-number").first()
+    current = current_price_version()
     if current is None:
         return None
     return Published(

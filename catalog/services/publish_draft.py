@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.figures import ACCELERATOR, OPTION, TERM, Figures, draft_figures, live_figures, stored_figures
 from catalog.locks import draft_for_update
 from catalog.models import Accelerator, Option, PriceVersion, Term
+from catalog.selectors import current_price_version
 from catalog.services.draft import require_open
 from catalog.services.publish import Published, publish_prices
 from core import audit
@@ -28,7 +29,7 @@ def publish_draft(*, draft_id: int, revision: int, actor: str, reason: str) -> P
             message=_("%(name)s has changed the draft since this preview. Look at it again."),
             params={"name": draft.saved_by},
         )
-    current = PriceVersion.objects.order_by("-number").first()
+    current = current_price_version()
     if draft.base != current:
         raise Conflict(
             code="draft_outdated",

@@ -6,6 +6,7 @@ from django.contrib.admin.models import LogEntry
 from django.db.models import QuerySet
 
 from core.append_only import MARKER
+from core.locks import mails_for_update
 from core.models import AuditEntry, OutboxRow, OutgoingMail
 from core.person import Person, blanked
 from core.person_rows import OF_PERSON, audit_of, decisions_of, events_of, mails_of
@@ -15,7 +16,10 @@ _OF_AUDIT = ("name", "company", "address", "to", "text", "mail")
 
 
 def erase(person: Person) -> dict[str, int]:
-    """Must run in the transaction of the erasure. May be repeated. What stays is the fact, its time and its amounts."""
+    """Must run in the transaction of the erasure. Locks the mails. May be repeated.
+
+    What stays is the fact, its time and its amounts.
+    """
     # Mails come last: they are how decisions about them are found.
     return {
         "audit_entries": _blank_audit(person),
@@ -82,7 +86,7 @@ def _events(person: Person) -> int:
 def _mails(person: Person) -> int:
     """Address, subject and text go; that a mail was sent, and when, stays. What still waits is never sent."""
     count = 0
-    for row in mails_of(person).exclude(text=MARKER):
+    for row in mails_for_update(mails_of(person).exclude(text=MARKER)):
         if row.status == OutgoingMail.Status.QUEUED and row.order_ref not in ("", *person.order_refs):
             # Of an order that was placed while the erasure ran, or that somebody else answers for: it is owed.
             continue

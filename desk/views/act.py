@@ -8,11 +8,11 @@ from django.views.decorators.http import require_http_methods
 
 from core.admin_actions import carry_out
 from core.decision_actions import decision_actions
-from core.decision_kinds import SEES_DECISIONS
 from core.models import Decision
 from desk.about import about_all
 from desk.consequences import facts_of
 from desk.forms import DeskReasonForm
+from desk.links import may_see
 from desk.page import desk_page
 from desk.queue import row_of
 
@@ -21,7 +21,7 @@ from desk.queue import row_of
 @desk_page()
 def act(request: HttpRequest, decision_id: int, action: str) -> HttpResponse:
     """404 for what is not there, 403 without the permission of this action. A second click hears "already done"."""
-    if not any(request.user.has_perm(permission) for permission in SEES_DECISIONS):
+    if not may_see(request.user, "core.decision"):
         raise PermissionDenied
     decision = Decision.objects.filter(pk=decision_id).first()
     found = (

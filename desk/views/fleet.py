@@ -18,6 +18,7 @@ from desk.fleet_figures import money_tables, periods, use_tables
 from desk.fleet_form import FleetForm
 from desk.fleet_table import table
 from desk.fleet_words import STATES
+from desk.links import may_see
 from desk.page import desk_page
 from fleet.models import Node
 from fleet.occupancy import NodeRow, Stay, nodes_for, occupancy
@@ -68,7 +69,7 @@ def _accelerators() -> list[tuple[str, str]]:
 
 def _links(request: HttpRequest, nodes: list[NodeRow]) -> Mapping[Stay, str]:
     """To the page of the lease, or of the hold, as far as this member of staff may see it."""
-    sees = {model: request.user.has_perm(f"fleet.view_{model}") for model in ("lease", "hold")}
+    sees = {model: may_see(request.user, f"fleet.{model}") for model in ("lease", "hold")}
     found = {}
     for stay in (stay for node in nodes for stay in node.stays):
         model, key = ("lease", stay.lease_id) if stay.lease_id else ("hold", stay.hold_id)

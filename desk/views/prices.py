@@ -1,13 +1,11 @@
 """Prices: the draft as a table, its preview, and the pages that publish it or throw it away."""
 
-from typing import cast
+from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -41,9 +39,9 @@ def prices(request: HttpRequest) -> HttpResponse:
     if not table.changes and (draft or not preview_of(figures={}).differs):
         if "preview" not in request.POST:
             messages.info(request, _("No figure was changed."))
-        return to("desk:prices_preview" if "preview" in request.POST else "desk:prices")
+        return redirect("desk:prices_preview" if "preview" in request.POST else "desk:prices")
     try:
-        save_draft(changes=table.changes, actor=actor(request))
+        save_draft(changes=table.changes, actor=request.user.get_username())
     except FiguresMoved as moved:
         table.say_moved(moved.stored)
         messages.warning(request, moved.text)
@@ -52,20 +50,17 @@ def prices(request: HttpRequest) -> HttpResponse:
         messages.warning(request, refusal.text)
     else:
         messages.success(request, _("The draft is saved. Nothing has changed for buyers."))
-    return to("desk:prices_preview" if "preview" in request.POST else "desk:prices")
+    return redirect("desk:prices_preview" if "preview" in request.POST else "desk:prices")
 
 
 @require_safe
 @desk_page(SEES)
 def preview(request: HttpRequest) -> HttpResponse:
     """What publishing would do."""
-    draft = open_draft()
-    current = current_price_version()
+    standing = _standing()
     context = {
-        "draft": draft,
-        "current": current,
-        "outdated": draft is not None and draft.base != current,
-        "preview": preview_of(figures=draft_figures(draft)),
+        **standing,
+        "preview": preview_of(figures=draft_figures(standing["draft"])),
         "open_quotes": open_quotes(),
     }
     return render(request, "desk/prices_preview.html", context)
@@ -78,12 +73,12 @@ def rebase(request: HttpRequest) -> HttpResponse:
     form = DraftForm(request.POST)
     if form.is_valid():
         try:
-            rebase_draft(draft_id=form.cleaned_data["draft"], actor=actor(request))
+            rebase_draft(draft_id=form.cleaned_data["draft"], actor=request.user.get_username())
         except Refusal as refusal:
             messages.warning(request, refusal.text)
         else:
             messages.success(request, _("The draft goes on from the current table. Its own changes stand."))
-    return to("desk:prices_preview")
+    return redirect("desk:prices_preview")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -105,24 +100,18 @@ def discard(request: HttpRequest) -> HttpResponse:
     )
 
 
-def actor(request: HttpRequest) -> str:
-    """Who acts, as the audit names him."""
-    return cast(User, request.user).get_username()
-
-
-def to(name: str) -> HttpResponse:
-    return HttpResponseRedirect(reverse(name))
+def _standing() -> dict[str, Any]:
+    """The open draft beside the table that sells, and whether that is another one than the draft was made from."""
+    draft, current = open_draft(), current_price_version()
+    return {"draft": draft, "current": current, "outdated": draft is not None and draft.base != current}
 
 
 def _table(request: HttpRequest, table: FigureTable) -> HttpResponse:
-    draft = open_draft()
-    current = current_price_version()
+    standing = _standing()
     context = {
+        **standing,
         "table": table,
-        "draft": draft,
-        "current": current,
-        "outdated": draft is not None and draft.base != current,
-        "differs": preview_of(figures=draft_figures(draft)).differs,
+        "differs": preview_of(figures=draft_figures(standing["draft"])).differs,
         "history": price_versions(limit=_HISTORY),
         "may_write": request.user.has_perm(WRITES),
         "locked": not request.user.has_perm(WRITES),
@@ -137,15 +126,15 @@ def _ask(request: HttpRequest, action: ServiceAction, template: str, done: str) 
     if form.is_valid():
         values = dict(form.cleaned_data)
         try:
-            action.run(draft, actor(request), values.pop("reason"), **values)
+            action.run(draft, request.user.get_username(), values.pop("reason"), **values)
         except Refusal as refusal:
             messages.warning(request, refusal.text)
-            return to("desk:prices_preview" if open_draft() else "desk:prices")
+            return redirect("desk:prices_preview" if open_draft() else "desk:prices")
         messages.success(request, done)
-        return to("desk:prices")
+        return redirect("desk:prices")
     if draft is None:
         messages.warning(request, _("There is no draft."))
-        return to("desk:prices")
+        return redirect("desk:prices")
     form.initial = {"draft": draft.pk, "revision": request.GET.get("revision", draft.revision)}
     context = {
         "form": form,

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
@@ -14,7 +14,6 @@ from desk.import_words import figure_words, row_words, staying_words
 from desk.in_use import rows_in_use
 from desk.page import desk_page
 from desk.price_forms import SEES, WRITES, ImportForm
-from desk.views.prices import actor, to
 
 IMPORTS = "catalog.add_accelerator"
 _NAME_LENGTH = 100
@@ -67,7 +66,7 @@ def _apply(request: HttpRequest) -> HttpResponse:
         plan = apply_import(
             content=content,
             digest=request.POST["digest"],
-            actor=actor(request),
+            actor=request.user.get_username(),
             in_use=rows_in_use,
             name=name,
         )
@@ -75,12 +74,12 @@ def _apply(request: HttpRequest) -> HttpResponse:
         return _page(request, ImportForm(), status=400, refused=refused)
     except Refusal as refusal:
         messages.warning(request, refusal.text)
-        return to("desk:prices_import")
+        return redirect("desk:prices_import")
     if plan.figures:
         messages.success(request, _("The catalogue is written. The prices of the file wait in the draft."))
     else:
         messages.success(request, _("The catalogue is written."))
-    return to("desk:prices")
+    return redirect("desk:prices")
 
 
 def _page(request: HttpRequest, form: ImportForm, *, status: int = 200, **context: object) -> HttpResponse:

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from core.decision_kinds import SEES_DECISIONS
+from desk.links import may_see
 from desk.page import desk_page
 from desk.queue import queue_of
 from desk.stats import stats_of
@@ -14,7 +14,7 @@ from desk.stats import stats_of
 @desk_page()
 def queue(request: HttpRequest) -> HttpResponse:
     """Staff whose role decides nothing get a page that says so: it is where the login leads."""
-    if not any(request.user.has_perm(permission) for permission in SEES_DECISIONS):
+    if not may_see(request.user, "core.decision"):
         return render(request, "desk/queue_none.html")
     found = queue_of(request.user, page=_page(request))
     return render(request, "desk/queue.html", {"queue": found, "stats": stats_of(found.kinds, request.user)})

@@ -6,12 +6,12 @@ Each locks what that service locks, then the decision, and raises Conflict(alrea
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from core import audit, clock, decisions, outbox
+from core import decisions
 from core.errors import Conflict
 from core.models import Decision
 from fleet import locks
 from fleet.lifecycle import TEARDOWN_STATES, LeaseStatus
-from fleet.services.prepare_again import prepare_again
+from fleet.services.prepare_again import go_on_at_once, prepare_again
 from fleet.services.take_other_cards import take_other_cards
 
 # The delivery stays late whatever is tried: that question is answered by access, by a refund or by a person.
@@ -50,19 +50,7 @@ def tear_down_by_decision(*, decision: Decision, actor: str, reason: str) -> Non
         if not waits:
             raise Conflict(code="already_done", message=_("This is already done."))
         decisions.close_decision(decision_id=decision.pk, actor=actor, reason=reason, action="tear_down")
-        before = {"attempts": lease.attempts, "last_error": lease.last_error}
-        lease.attempts = 0
-        lease.next_at = clock.system_now()
-        lease.save(update_fields=["attempts", "next_at"])
-        audit.record(
-            actor=actor,
-            action="lease.tear_down",
-            subject=f"lease:{lease.pk}",
-            reason=reason,
-            before=before,
-            after={"attempts": 0},
-        )
-        transaction.on_commit(lambda: outbox.hint("fleet.work_lease", lease.pk))
+        go_on_at_once(lease, action="lease.tear_down", actor=actor, reason=reason)
 
 
 def _lease_id(decision: Decision) -> int:

@@ -22,17 +22,22 @@ def prepare_again(*, lease_id: int, actor: str, reason: str = "") -> Lease:
             raise Conflict(code="not_preparing", message=_("This lease is not being prepared."))
         if lease.attempts == 0 and lease.next_at <= clock.system_now():
             raise Conflict(code="already_done", message=_("This is already done."))
-        before = {"attempts": lease.attempts, "last_error": lease.last_error}
-        lease.attempts = 0
-        lease.next_at = clock.system_now()
-        lease.save(update_fields=["attempts", "next_at"])
-        audit.record(
-            actor=actor,
-            action="lease.prepare_again",
-            subject=f"lease:{lease.pk}",
-            reason=reason,
-            before=before,
-            after={"attempts": 0},
-        )
-        transaction.on_commit(lambda: outbox.hint("fleet.work_lease", lease.pk))
+        go_on_at_once(lease, action="lease.prepare_again", actor=actor, reason=reason)
         return lease
+
+
+def go_on_at_once(lease: Lease, *, action: str, actor: str, reason: str) -> None:
+    """Forget what failed on a locked lease: the worker takes its next step now. One audit entry of this name."""
+    before = {"attempts": lease.attempts, "last_error": lease.last_error}
+    lease.attempts = 0
+    lease.next_at = clock.system_now()
+    lease.save(update_fields=["attempts", "next_at"])
+    audit.record(
+        actor=actor,
+        action=action,
+        subject=f"lease:{lease.pk}",
+        reason=reason,
+        before=before,
+        after={"attempts": 0},
+    )
+    transaction.on_commit(lambda: outbox.hint("fleet.work_lease", lease.pk))

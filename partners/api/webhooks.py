@@ -215,7 +215,7 @@ class TestEventView(WebhookCall):
     @idempotent()
     def post(self, request: Request, endpoint_id: str) -> Response:
         require_nothing(request.data)
-        row = send_test_event(endpoint_id=self.own(request, endpoint_id).pk)
+        row = send_test_event(endpoint_id=self.own(request, endpoint_id).pk, actor=actor_of(request))
         return Response(delivery_answer(row, []), status=202)
 
 

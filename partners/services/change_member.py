@@ -12,7 +12,9 @@ from partners import locks
 from partners.models import Member
 
 
-def add_member(*, partner_id: int, name: str, mail: str, actor: str, language: str = "en") -> Member:
+def add_member(
+    *, partner_id: int, name: str, mail: str, actor: str, language: str = "en", reason: str = ""
+) -> Member:
     """Locks the partner. Raises Invalid for a name, address or language that cannot be, Conflict(member_exists)."""
     address = clean_email(mail, field="mail")
     shown = clean_line(name, field="name", max_length=120, required=True)
@@ -32,7 +34,11 @@ def add_member(*, partner_id: int, name: str, mail: str, actor: str, language: s
             created_at=clock.now(),
         )
         audit.record(
-            actor=actor, action="member.add", subject=f"member:{member.pk}", after={"partner": partner.slug}
+            actor=actor,
+            action="member.add",
+            subject=f"member:{member.pk}",
+            reason=reason,
+            after={"partner": partner.slug},
         )
         return member
 

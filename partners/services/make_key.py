@@ -26,6 +26,7 @@ def make_key(
     scopes: Sequence[str] = tuple(Scope.values),
     expires_at: datetime | None = None,
     note: str = "",
+    reason: str = "",
     replaces: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
     """The row and the text, which nobody can read again. Locks the partner.
@@ -66,6 +67,10 @@ def make_key(
             expires_at=expires_at,
         )
         audit.record(
-            actor=actor, action="api_key.make", subject=f"api_key:{key.pk}", after={"scopes": key.scopes}
+            actor=actor,
+            action="api_key.make",
+            subject=f"api_key:{key.pk}",
+            reason=reason,
+            after={"scopes": key.scopes},
         )
         return key, text

@@ -13,7 +13,7 @@ MAX_AT_ONCE = 1000
 _PENDING, _FAILED = WebhookDelivery.Status.PENDING, WebhookDelivery.Status.FAILED
 
 
-def redeliver(*, delivery_id: int, actor: str) -> WebhookDelivery:
+def redeliver(*, delivery_id: int, actor: str, reason: str = "") -> WebhookDelivery:
     """The same message with the same id, at once, with all its retries anew. Locks endpoint, then delivery.
 
     One that still waits is only brought forward and keeps its place behind earlier ones. Any other leaves the order of
@@ -34,13 +34,14 @@ def redeliver(*, delivery_id: int, actor: str) -> WebhookDelivery:
             actor=actor,
             action="webhook.redeliver",
             subject=f"webhook_delivery:{delivery.public_id}",
+            reason=reason,
             before=before,
             after={"status": delivery.status, "attempts": delivery.attempts},
         )
         return delivery
 
 
-def redeliver_missed(*, endpoint_id: int, actor: str) -> int:
+def redeliver_missed(*, endpoint_id: int, actor: str, reason: str = "") -> int:
     """All that was given up, oldest first and in order, MAX_AT_ONCE at most; how many. Locks the endpoint.
 
     Raises NotFound, Conflict(endpoint_paused).
@@ -57,6 +58,7 @@ def redeliver_missed(*, endpoint_id: int, actor: str) -> int:
             actor=actor,
             action="webhook.redeliver_missed",
             subject=f"webhook:{endpoint.public_id}",
+            reason=reason,
             after={"count": count},
         )
         return count

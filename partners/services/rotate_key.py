@@ -16,7 +16,9 @@ DEFAULT_OVERLAP_HOURS = 24
 MAX_OVERLAP_HOURS = 7 * 24
 
 
-def rotate_key(*, key_id: int, actor: str, overlap_hours: int = DEFAULT_OVERLAP_HOURS) -> tuple[ApiKey, str]:
+def rotate_key(
+    *, key_id: int, actor: str, overlap_hours: int = DEFAULT_OVERLAP_HOURS, reason: str = ""
+) -> tuple[ApiKey, str]:
     """The new key, with scopes, note and span of the old one, and its text. Locks the key, then the partner.
 
     The old key expires after `overlap_hours`, or earlier where it would anyway. Raises Invalid(overlap_out_of_range),
@@ -48,14 +50,18 @@ def rotate_key(*, key_id: int, actor: str, overlap_hours: int = DEFAULT_OVERLAP_
             expires_at=None if span is None else moment + span,
             note=old.note,
             replaces=old,
+            reason=reason,
         )
         ends = moment + timedelta(hours=overlap_hours)
-        old.expires_at = ends if old.expires_at is None else min(ends, old.expires_at)
+        before = old.expires_at
+        old.expires_at = ends if before is None else min(ends, before)
         old.save(update_fields=["expires_at"])
         audit.record(
             actor=actor,
             action="api_key.rotate",
             subject=f"api_key:{old.pk}",
+            reason=reason,
+            before={"expires_at": None if before is None else before.isoformat()},
             after={"new": new.pk, "expires_at": old.expires_at.isoformat()},
         )
         return new, text

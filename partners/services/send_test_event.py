@@ -5,7 +5,7 @@ import secrets
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from core import clock
+from core import audit, clock
 from core.errors import TooMany
 from partners import ids, locks
 from partners.event_names import TEST_EVENT
@@ -17,7 +17,7 @@ from partners.services.tell_event import body_of
 MAX_WAITING = 3
 
 
-def send_test_event(*, endpoint_id: int) -> WebhookDelivery:
+def send_test_event(*, endpoint_id: int, actor: str, reason: str = "") -> WebhookDelivery:
     """Queue one. It is tried once, also for a paused endpoint. Locks the endpoint.
 
     Raises NotFound, TooMany(too_many_tests).
@@ -41,6 +41,13 @@ def send_test_event(*, endpoint_id: int) -> WebhookDelivery:
             "data": {},
         }
         public_id = ids.delivery_id()
+        audit.record(
+            actor=actor,
+            action="webhook.test",
+            subject=f"webhook:{endpoint.public_id}",
+            reason=reason,
+            after={"delivery": public_id},
+        )
         return WebhookDelivery.objects.create(
             public_id=public_id,
             endpoint=endpoint,

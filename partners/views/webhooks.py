@@ -101,7 +101,7 @@ def send_test(request: HttpRequest, member: Member, endpoint_id: str) -> HttpRes
     found = _own(member, endpoint_id)
 
     def act() -> str:
-        send_test_event(endpoint_id=found.pk)
+        send_test_event(endpoint_id=found.pk, actor=actor_of(member))
         return _("A test event is on its way. The log says in a moment what came of it.")
 
     return _act(request, found, act)

@@ -13,6 +13,8 @@ from django.test import Client
 from anchorgpu.logs import logging_settings
 from core import outbox
 from orders.contact import clean_contact
+from partners.services.make_key import make_key
+from partners.services.make_partner import make_partner
 from tests import scenario
 
 
@@ -79,3 +81,24 @@ def test_what_a_line_is_about_is_named_and_whose_it_is_is_not() -> None:
     assert not [
         word for word in (*secrets, order.token, *(key["data"] for key in order.ssh_keys)) if word in text
     ]
+
+
+@pytest.mark.django_db
+def test_a_call_of_a_partner_names_the_partner_and_not_the_key() -> None:
+    partner = make_partner(name="Acme", slug="acme", mail="api@acme.example", actor="test")
+    key = make_key(partner_id=partner.pk, actor="test")[1]
+    with structlog.testing.capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
+        assert Client().get("/api/v1/orders", headers={"authorization": f"Bearer {key}"}).status_code == 200
+        assert Client().get("/api/v1/orders").status_code == 401
+    seen = [line for line in lines if line["event"] == "request"]
+    assert [line.get("partner") for line in seen] == ["acme", None], (
+        "nothing is left over for the next request"
+    )
+    assert key not in json.dumps(lines, default=str)
+
+
+@pytest.mark.django_db
+def test_what_anybody_can_send_is_no_error_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    answer = Client().post("/admin/login/", {f"field{number}": "x" for number in range(1001)})
+    assert answer.status_code == 413
+    assert [record.name for record in caplog.records if record.levelno >= logging.ERROR] == []

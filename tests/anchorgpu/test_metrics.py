@@ -15,7 +15,7 @@ from pytest_django import Settings
 from anchorgpu.env import METRICS_TOKEN_LENGTH
 from anchorgpu.metrics import collector, work
 from anchorgpu.metrics.gauges import RowGauge
-from billing.models import PaymentView
+from billing.models import PaymentRequest, PaymentView
 from core import clock, decisions
 from core.models import SweepRun
 from fleet.models import Card
@@ -66,6 +66,27 @@ def test_closed_without_a_token_outside_the_demo(settings: Settings) -> None:
     right = {"authorization": f"Bearer {settings.METRICS_TOKEN}"}
     assert Client().get("/metrics", headers=right).status_code == 200
     assert Client().post("/metrics", headers=right).status_code == 405
+
+
+def test_card_money_is_told_in_whole_units_of_its_currency() -> None:
+    scenario.open_shop()
+    scenario.offer_network("local", block=100)
+    view = scenario.pay(scenario.order())
+    PaymentView.objects.filter(pk=view.pk).update(card_minor=1500, received_units=0)
+    PaymentRequest.objects.filter(pk=view.payment_id).update(currency="JPY")
+    decisions.open_decision(
+        kind="card_mismatch",
+        subject=f"payment:{view.payment_id}",
+        order_ref=view.payment.order.public_id,
+        facts={},
+    )
+    assert scrape()["anchorgpu_money_under_decision"] == {("JPY", "bank_card"): 1500.0}
+
+
+def test_gateways_are_no_sweeps() -> None:
+    for name in ("gateway", "gateway:machine:2222", "backup"):
+        SweepRun.objects.create(name=name, last_finished_at=clock.system_now())
+    assert {name for (name,) in scrape()["anchorgpu_sweep_failing"]} == {"backup"}
 
 
 def test_a_small_shop_in_numbers() -> None:

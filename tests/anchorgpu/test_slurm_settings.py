@@ -90,6 +90,20 @@ def test_an_installation_with_a_cluster(given: dict[str, str], tmp_path: Path) -
         read_env(production_settings(tmp_path) | {"PROVIDER": "slurm"})
 
 
+@pytest.mark.parametrize(("seconds", "fits"), [("960", True), ("959", False)])
+def test_the_wipe_fits_into_the_turnaround(
+    given: dict[str, str], tmp_path: Path, seconds: str, fits: bool
+) -> None:
+    """15 minutes of it, and one in which Slurm ends the jobs."""
+    asked = production_settings(tmp_path) | given | {"PROVIDER": "slurm", "TURNAROUND_SECONDS": seconds}
+    if fits:
+        assert read_env(asked).number("TURNAROUND_SECONDS") == 960
+    else:
+        with pytest.raises(SettingError, match="TURNAROUND_SECONDS must be 960 at least"):
+            read_env(asked)
+    assert read_env(asked | {"PROVIDER": "simulated"}).provider == "simulated"
+
+
 def test_the_rest_server_is_chosen_with_an_address_and_a_token(given: dict[str, str], tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("SLURM_JWT=x")

@@ -23,5 +23,8 @@ def test_sessions_and_events_are_shown(shop: None, admin_client: Client) -> None
     assert "/demo/card/" not in page
     assert 'name="status"' not in page
     assert event.event_id in admin_client.get("/admin/billing/cardevent/").content.decode()
-    assert admin_client.get(f"/admin/billing/cardevent/{event.pk}/change/").status_code == 200
+    assert session.payment.order.token in str(event.body)
+    told = admin_client.get(f"/admin/billing/cardevent/{event.pk}/change/")
+    assert told.status_code == 200
+    assert session.payment.order.token not in told.content.decode()
     assert admin_client.get("/admin/billing/cardevent/add/").status_code == 403

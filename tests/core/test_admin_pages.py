@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.db import models, transaction
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from catalog.models import Accelerator, Option
@@ -15,6 +15,7 @@ from core.admin_rows import ReadOnlyAdmin
 from core.mail import queue_mail
 from core.models import AuditEntry, SweepRun
 from fleet.services.maintenance_window import add_window
+from orders.models import Order
 from orders.services.cancel import cancel
 from partners.services.change_endpoint import add_endpoint
 from partners.services.change_member import add_member
@@ -63,7 +64,7 @@ def shop(db: None) -> None:
     make_key(partner_id=partner.pk, actor="test")
     add_member(partner_id=partner.pk, name="Ada", mail="ada@acme.example", actor="test")
     endpoint = add_endpoint(partner_id=partner.pk, url="https://hooks.example.com/", actor="test")
-    send_test_event(endpoint_id=endpoint.pk)
+    send_test_event(endpoint_id=endpoint.pk, actor="test")
     decisions.open_decision(kind="refund_due", subject="order:1")
     queue_mail(key="k", to="a@example.com", language="en", subject="s", text="t")
     SweepRun.objects.create(name="leases")
@@ -221,3 +222,20 @@ def test_the_admin_has_a_policy_without_third_parties(chief: Client) -> None:
 def test_who_is_not_staff_sees_the_login_only(db: None, client: Client) -> None:
     for model in MODELS:
         assert client.get(page(model, "changelist")).status_code == 302
+
+
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+def test_no_column_that_a_list_hides_can_be_asked_for(model: type[models.Model], rf: RequestFactory) -> None:
+    page_of, request = admin.site._registry[model], rf.get("/")
+    parts = [part[0] if isinstance(part, tuple) else part for part in page_of.list_filter]
+    shown = {*map(str, page_of.list_display), *map(str, parts), "id"}
+    hidden = [field for field in model._meta.concrete_fields if field.name not in shown]
+    taken = [field.name for field in hidden if page_of.lookup_allowed(f"{field.name}__gt", "a", request)]
+    assert taken == []
+
+
+def test_a_secret_is_not_guessed_letter_by_letter(shop: None, admin_client: Client) -> None:
+    order = Order.objects.latest("pk")
+    orders = page(Order, "changelist")
+    assert admin_client.get(f"{orders}?token__startswith={order.token[0]}").status_code == 400
+    assert admin_client.get(f"{orders}?status__exact={order.status}").status_code == 200

@@ -1,10 +1,12 @@
 """A compiled query gives what the query itself gives, in every thread, for every value."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
 from billing import order_rows
@@ -13,6 +15,7 @@ from orders.models import Order
 from tests import scenario
 
 pytestmark = pytest.mark.django_db
+Build = Callable[[str], "QuerySet[Order, Any]"]
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def without_state(row: Order) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("build", [order_rows._news, order_rows._page], ids=["news", "page"])
-def test_the_same_row_with_all_that_comes_along(build: order_rows.Build, orders: list[Order]) -> None:
+def test_the_same_row_with_all_that_comes_along(build: Build, orders: list[Order]) -> None:
     compiled = CompiledQuery(build)
     for order in [*orders, *orders]:
         with CaptureQueriesContext(connection) as asked:

@@ -1,4 +1,4 @@
-"""No cell of an export runs in a spreadsheet, whatever people typed, and every text comes back."""
+"""S40: no cell of an export runs in a spreadsheet, whatever people typed, and every text comes back."""
 
 import csv
 import io

@@ -1,7 +1,7 @@
 """Staff logins are bounded before a password is hashed, also for tries at once."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from core import clock, locks, staff_login
+from core import locks, staff_login
 from core.models import AuditEntry, LoginAttempt
 from core.tasks import sweep_logins
 from tests.races import at_once, own_connections
@@ -25,23 +25,6 @@ TRIES = 24
 def chief(settings: Settings) -> User:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # counted here, not timed
     return User.objects.create_superuser("chief", password=PASSWORD)
-
-
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
-    """Let time pass on the system clock."""
-    real = clock.system_now
-    passed = timedelta()
-
-    def shifted() -> datetime:
-        return real() + passed
-
-    def step(delta: timedelta) -> None:
-        nonlocal passed
-        passed += delta
-
-    monkeypatch.setattr(clock, "system_now", shifted)
-    return step
 
 
 @pytest.fixture

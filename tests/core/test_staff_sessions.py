@@ -1,7 +1,7 @@
 """Sessions of staff are short, listed, and ended from elsewhere; those of buyers and partners are left alone."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from core import clock, staff_sessions
+from core import staff_sessions
 from core.admin_stale import SHOWN
 from core.models import AuditEntry, StaffSession
 from core.staff_browser import browser_and_system
@@ -25,23 +25,6 @@ SECURITY, END = "/admin/desk/security/", "/admin/desk/security/end/"
 PASSWORD, NEW_PASSWORD = "right-0123456789", "another-9876543210"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
-    """Let time pass on the system clock."""
-    real = clock.system_now
-    passed = timedelta()
-
-    def shifted() -> datetime:
-        return real() + passed
-
-    def step(delta: timedelta) -> None:
-        nonlocal passed
-        passed += delta
-
-    monkeypatch.setattr(clock, "system_now", shifted)
-    return step
 
 
 @pytest.fixture

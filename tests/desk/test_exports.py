@@ -1,4 +1,4 @@
-"""Tables as files: complete, in one form for every language, for who may have them, and noted before they leave."""
+"""S40: tables as files, complete, in one form for every language, for who may have them, noted before they leave."""
 
 import csv
 import io

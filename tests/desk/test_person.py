@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -77,6 +78,16 @@ def test_nothing_of_the_buyer_is_left_but_his_invoices_and_the_books_stand(
     assert set(queued.values_list("to", flat=True)) <= {"", "api@acme.example"}
     traces.by_partner.refresh_from_db()
     assert (traces.by_partner.mail_to, traces.by_partner.owner[:8]) == ("api@acme.example", "partner:")
+
+
+def test_a_mail_that_leaves_at_this_moment_is_not_written_over(
+    traces: Traces,
+) -> None:
+    """Under its lock the erasure reads what the worker has just written, such as that the mail was sent."""
+    with CaptureQueriesContext(connection) as queries:
+        erase(staff("owner", *MAY))
+    asked = [query["sql"] for query in queries if 'FROM "core_outgoingmail"' in query["sql"]]
+    assert any("FOR UPDATE" in sql for sql in asked)
 
 
 def test_the_erasure_is_noted_without_the_person_and_a_second_one_finds_nothing(traces: Traces) -> None:

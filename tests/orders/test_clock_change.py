@@ -14,7 +14,12 @@ from fleet.periods import turnaround
 from fleet.selectors import access_of_order, is_open
 from fleet.services.reminders import sweep_reminders
 from fleet.services.sweep import sweep_leases
+from partners.models import PartnerOrder
+from partners.services.make_key import make_key
+from partners.services.make_partner import make_partner
 from tests import scenario, terms
+from tests.core.desk import address, staff
+from tests.partners.ordering import Api
 
 pytestmark = pytest.mark.django_db
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -55,6 +60,8 @@ def test_s11_everybody_names_the_same_end(
     row = scenario.quote(days=days, starts_at=begins)
     assert json.loads(row.document)["starts_at"] == f"{begins:%Y-%m-%dT%H:%M:%SZ}"
     order = scenario.order(row)
+    partner = make_partner(name="Acme", slug="acme", mail="api@acme.example", actor="test")
+    PartnerOrder.objects.create(order=order, partner=partner)
     scenario.pay(order)
     clock.skip(begins - clock.now())
     terms.work()
@@ -73,6 +80,14 @@ def test_s11_everybody_names_the_same_end(
     assert shown.replace(", ", " at ") in ready_mail.text
     url = f"/en/orders/{order.token}/"
     assert shown.replace(", ", " at ").replace(" UTC", "") in Client().get(url).content.decode()
+    api = Api(make_key(partner_id=partner.pk, actor="test")[1])
+    for answer in (
+        api.get(f"orders/{order.public_id}").json()["lease"],
+        api.get(f"orders/{order.public_id}/access").json(),
+    ):
+        assert datetime.fromisoformat(answer["ends_at"]) == lease.ends_at.replace(microsecond=0)
+    of_staff = staff("ada", "fleet.view_lease").get(address(lease)).content.decode()
+    assert f"{lease.ends_at:%Y-%m-%d %H:%M:%S} UTC" in of_staff
     # Half an hour of wall clock more or less would pass over the change: the reminder counts real hours.
     clock.skip(lease.ends_at - timedelta(hours=24) + SECOND - clock.now())
     sweep_reminders()

@@ -106,6 +106,11 @@ def test_staff_press_the_buttons_of_an_endpoint(chief: Client, partner: Partner)
     assert "sent once" in said(press(chief, delivery, "redeliver"))[-1]
     press(chief, endpoint, "delete")
     assert WebhookEndpoint.objects.get().status == "deleted"
+    told = AuditEntry.objects.filter(actor="chief").values_list("action", "reason")
+    assert {action for action, _reason in told} == {
+        f"webhook.{verb}" for verb in ("pause", "resume", "test", "redeliver_missed", "delete")
+    }
+    assert all(reason for _action, reason in told)
 
 
 def test_who_may_only_look_presses_nothing(partner: Partner) -> None:

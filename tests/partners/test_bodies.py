@@ -15,6 +15,7 @@ from orders.models import Order, Quote
 from partners.api import orders_examples as examples
 from partners.api.body import Body, Metadata, all_fields
 from partners.api.orders_request import ClaimBody, ExtensionBody, OrderBody, QuoteBody
+from partners.api.urls import urlpatterns
 from partners.models import IdempotentRequest
 from tests import scenario
 from tests.partners.answers import problem
@@ -256,6 +257,16 @@ def addresses() -> Iterator[tuple[str, set[str]]]:
     yield f"orders/{NOBODYS}/access", {"GET"}
     yield f"orders/{NOBODYS}/events", {"GET"}
     yield "events", {"GET"}
+
+
+def test_s33_every_call_has_both_spellings() -> None:
+    """One handler for both: a redirect would turn a POST, PATCH or DELETE into a GET."""
+    calls = {str(row.pattern): row.callback for row in urlpatterns if str(row.pattern).startswith("v1")}
+    plain = {route: handler for route, handler in calls.items() if not route.endswith("/")}
+    assert len(plain) > 20
+    assert calls.keys() - plain.keys() == {f"{route}/" for route in plain}
+    for route, handler in plain.items():
+        assert calls[f"{route}/"] is handler, route
 
 
 def test_s33_slashes_methods_and_options(api: Api) -> None:

@@ -168,7 +168,7 @@ def test_nothing_of_another_partner_is_seen_or_touched(api: Api, partner: Partne
     theirs.refresh_from_db()
     assert (theirs.status, theirs.note) == ("active", "")
     mine = endpoint_for(partner)
-    row = send_test_event(endpoint_id=theirs.pk).public_id
+    row = send_test_event(endpoint_id=theirs.pk, actor="test").public_id
     problem(api.post(f"{PATH}/{mine.public_id}/deliveries/{row}/redeliver"), 404, "not_found")
 
 

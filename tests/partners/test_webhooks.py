@@ -338,7 +338,7 @@ def test_a_redelivery_is_the_same_message_and_holds_up_no_later_one(
 
 def test_a_test_event_is_tried_once_also_while_paused(endpoint: WebhookEndpoint, receiver: Receiver) -> None:
     pause_endpoint.pause_endpoint(endpoint_id=endpoint.pk, actor="x")
-    row = send_test_event(endpoint_id=endpoint.pk)
+    row = send_test_event(endpoint_id=endpoint.pk, actor="test")
     receiver.status = 500
     send()
     assert states() == [("webhook.test", "failed", 1)]
@@ -349,9 +349,9 @@ def test_a_test_event_is_tried_once_also_while_paused(endpoint: WebhookEndpoint,
     endpoint.refresh_from_db()
     assert endpoint.failing_since is None
     for _ in range(3):
-        send_test_event(endpoint_id=endpoint.pk)
+        send_test_event(endpoint_id=endpoint.pk, actor="test")
     with pytest.raises(TooMany, match="too_many_tests"):
-        send_test_event(endpoint_id=endpoint.pk)
+        send_test_event(endpoint_id=endpoint.pk, actor="test")
 
 
 def test_a_deleted_endpoint_hears_nothing_and_keeps_its_log(

@@ -58,7 +58,7 @@ def test_workers_at_once_send_one_delivery(
     claim: bool,
     calls: int,
 ) -> None:
-    send_test_event(endpoint_id=endpoint_for(partner).pk)
+    send_test_event(endpoint_id=endpoint_for(partner).pk, actor="test")
     everybody_has_looked = Barrier(WORKERS, timeout=30)
     look = due_deliveries
     looked: list[int] = []
@@ -91,7 +91,7 @@ class _Killed(BaseException):
 def test_a_worker_that_is_killed_after_sending_sends_the_same_id_again(
     partner: Partner, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send_test_event(endpoint_id=endpoint_for(partner).pk)
+    send_test_event(endpoint_id=endpoint_for(partner).pk, actor="test")
 
     def killed(**_: object) -> bool:
         raise _Killed
@@ -112,7 +112,7 @@ def test_a_worker_that_is_killed_after_sending_sends_the_same_id_again(
 
 @pytest.mark.django_db
 def test_a_late_result_of_another_worker_changes_nothing(partner: Partner, receiver: Receiver) -> None:
-    row = send_test_event(endpoint_id=endpoint_for(partner).pk)
+    row = send_test_event(endpoint_id=endpoint_for(partner).pk, actor="test")
     stale = send_webhooks.claim_delivery(row)
     assert stale is not None
     WebhookDelivery.objects.update(claim_token=uuid.uuid4())
@@ -130,8 +130,8 @@ def test_a_partner_whose_receivers_hang_holds_up_no_other(
     for number in range(6):
         hanging = endpoint_for(partner, url=f"https://hang.example.com/{number}")
         for _ in range(3):
-            send_test_event(endpoint_id=hanging.pk)
-    send_test_event(endpoint_id=endpoint_for(good).pk)
+            send_test_event(endpoint_id=hanging.pk, actor="test")
+    send_test_event(endpoint_id=endpoint_for(good).pk, actor="test")
     heard, together = Event(), []
 
     def answer(call: Call) -> Answer:
@@ -161,8 +161,8 @@ def test_endpoints_that_fail_leave_places_for_those_that_work(
         failing = endpoint_for(partner, url=f"https://hang.example.com/{number}")
         failing.failing_since = clock.system_now()
         failing.save()
-        send_test_event(endpoint_id=failing.pk)
-    send_test_event(endpoint_id=endpoint_for(partner).pk)
+        send_test_event(endpoint_id=failing.pk, actor="test")
+    send_test_event(endpoint_id=endpoint_for(partner).pk, actor="test")
     heard, together = Event(), []
 
     def answer(call: Call) -> Answer:
@@ -182,8 +182,8 @@ def test_one_result_that_cannot_be_written_holds_up_no_other(
     partner: Partner, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint = endpoint_for(partner)
-    broken = send_test_event(endpoint_id=endpoint.pk)
-    send_test_event(endpoint_id=endpoint.pk)
+    broken = send_test_event(endpoint_id=endpoint.pk, actor="test")
+    send_test_event(endpoint_id=endpoint.pk, actor="test")
 
     def record(**values: Any) -> bool:
         if values["delivery_id"] == broken.pk:

@@ -147,4 +147,4 @@ def test_odd_values_are_refused_and_never_raise(form: type[BaseForm]) -> None:
 def test_odd_values_are_refused_many(form: type[BaseForm]) -> None:
     if form in OF_A_SHOP:
         scenario.open_shop()
-    fill(form, 1000)
+    fill(form, 200)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.core.serializers.json import DjangoJSONEncoder
+from django.template import Engine
 from django.test import Client
 from django.urls import reverse
 
@@ -130,7 +131,7 @@ def look_at_mails(drawn: Drawn, order: Order) -> None:
         drawn.look(f"mail {row.key}", html_of(subject=row.subject, text=row.text, language="en"))
 
 
-def test_no_text_of_anybody_is_ever_markup(orders: list[Order]) -> None:
+def test_no_text_of_anybody_is_ever_markup(orders: list[Order], monkeypatch: pytest.MonkeyPatch) -> None:
     world: World = add_sides()
     order = world.mine.order
     decisions.open_decision(kind="mail_failed", subject="mail:1", facts={"to": "x"})
@@ -164,6 +165,12 @@ def test_no_text_of_anybody_is_ever_markup(orders: list[Order]) -> None:
         for number in (FACTS_OF_DECISIONS, PAYLOADS, METADATA, AUDITED, KEY_COMMENT)
         if f"<xm {number}>" not in whole
     } <= {KEY_COMMENT, METADATA}
+    # Control: without escaping the same pages are broken, and it is seen.
+    monkeypatch.setattr(Engine.get_default(), "autoescape", False)
+    for path in (f"/en/orders/{order.token}/keys/", "/admin/", "/en/partner/"):
+        bare = Drawn()
+        bare.get(everybody, path)
+        assert bare.faults, path
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_odd_text_in_any_parameter_is_answered(everybody: Client, world: World) 
 
 @pytest.mark.full
 def test_odd_text_in_any_parameter_is_answered_many(everybody: Client, world: World) -> None:
-    reads(everybody, world, 5000)
+    reads(everybody, world, 2000)
 
 
 def test_each_page_that_filters_takes_each_nasty_text(everybody: Client, world: World) -> None:
@@ -154,4 +154,4 @@ def test_odd_forms_to_any_address_are_answered(everybody: Client, world: World) 
 
 @pytest.mark.full
 def test_odd_forms_to_any_address_are_answered_many(everybody: Client, world: World) -> None:
-    writes(everybody, world, 5000)
+    writes(everybody, world, 2000)

@@ -98,7 +98,7 @@ def _side(name: str) -> Side:
     )
     key, key_text = make_key(partner_id=partner.pk, actor="test")
     endpoint = add_endpoint(partner_id=partner.pk, url="https://hooks.example.com/in", actor="test")
-    delivery = send_test_event(endpoint_id=endpoint.pk)
+    delivery = send_test_event(endpoint_id=endpoint.pk, actor="test")
     access = AccessKey.objects.filter(lease__order_ref=order.public_id, purpose="buyer").latest("pk")
     report = open_decision(
         kind="problem_reported", subject=f"report:{name}", order_ref=order.public_id, facts={"text": "slow"}

@@ -15,6 +15,7 @@ from django.utils import timezone
 from core.models import Decision
 from fleet.models import Lease, Node, Outage
 from fleet.providers.base import ProviderUnavailable
+from fleet.providers.slurm import wiping
 from fleet.selectors import cards_of_hold
 from fleet.services import silence
 from fleet.services.repair import move_by_decision
@@ -99,50 +100,65 @@ def test_a_lease_on_a_broken_node_moves_to_another_by_decision(cluster: Cluster,
     assert f"{name} {account}" in (cluster.folder / "wiped").read_text().splitlines()
 
 
-def test_the_controller_is_gone_for_a_while(
+def test_a_node_is_drained_in_the_term_and_wiped_when_it_is_back(
     cluster: Cluster, buy: Buy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two looks stand for the three after which staff are asked: each waits for Slurm's own limit."""
+    """What runs there runs on; the wipe is a job, and Slurm starts none there."""
+    monkeypatch.setattr(wiping, "WAIT_SECONDS", 0.3)
+    buyer = buy()
+    lease = advance(buyer.lease, until="ready")
+    name = node_of(lease)
+    cluster.run("scontrol", "update", f"NodeName={name}", "State=DRAIN", "Reason=fans", check=True)
+    watch_health()
+    assert reload(lease).status == "ready"
+    assert ssh(cluster, buyer, "nvidia-smi", "-L").stdout.count("GPU ") == 8
+    Lease.objects.filter(pk=lease.pk).update(ends_at=timezone.now())
+    advance(lease, until="wiping")
+    for _step in range(20):
+        step(lease)
+        if open_kinds():
+            break
+    assert "is drained" in reload(lease).last_error
+    assert open_kinds() == {"wipe_failed"}
+    cluster.up(name)
+    monkeypatch.undo()
+    advance(lease, until="closed")
+    assert open_kinds() == set()
+    assert cluster.reservations() == []
+
+
+def test_the_controller_is_gone(cluster: Cluster, buy: Buy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two looks stand for the three after which staff are asked, and a third for the ten over ten minutes after which
+    nobody can vouch for the cards: each look waits for Slurm's own limit."""
     monkeypatch.setattr(silence, "LOOKS_BEFORE_ALERT", 2)
     first = advance(buy().lease, until="ready")
     second = buy().lease
     cluster.controller_stop()
     try:
-        for _look in range(2):
-            with pytest.raises(ProviderUnavailable):
-                watch_health()
+        look_in_vain()
+        look_in_vain()
         assert not step(second)
+        assert open_kinds() == {"provider_silent"}
+        assert (reload(first).status, reload(second).status) == ("ready", "reserved")
+        assert reload(second).attempts == 1
+        assert not Outage.objects.exists()
+        monkeypatch.setattr(silence, "LOOKS_BEFORE_OUTAGE", 3)
+        monkeypatch.setattr(silence, "OUTAGE_AFTER", timedelta(0))
+        look_in_vain()
+        assert reload(first).status == "degraded"
+        assert Outage.objects.filter(lease=first, ended_at=None).count() == 8
     finally:
         cluster.controller_start()
-    assert open_kinds() == {"provider_silent"}
-    assert (reload(first).status, reload(second).status) == ("ready", "reserved")
-    assert reload(second).attempts == 1
     watch_health()
     assert open_kinds() == set()
-    assert advance(second, until="ready").attempts == 0
     assert reload(first).status == "ready"
-    assert not Outage.objects.exists()
-
-
-def test_the_controller_is_gone_for_so_long_that_nobody_can_vouch(
-    cluster: Cluster, buy: Buy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ten looks over ten minutes are an outage for the buyer; here the second look is."""
-    monkeypatch.setattr(silence, "LOOKS_BEFORE_OUTAGE", 2)
-    monkeypatch.setattr(silence, "OUTAGE_AFTER", timedelta(0))
-    lease = advance(buy().lease, until="ready")
-    cluster.controller_stop()
-    try:
-        for _look in range(2):
-            with pytest.raises(ProviderUnavailable):
-                watch_health()
-    finally:
-        cluster.controller_start()
-    assert reload(lease).status == "degraded"
-    assert Outage.objects.filter(lease=lease, ended_at=None).count() == 8
-    watch_health()
-    assert reload(lease).status == "ready"
     assert not Outage.objects.filter(ended_at=None).exists()
+    assert advance(second, until="ready").attempts == 0
+
+
+def look_in_vain() -> None:
+    with pytest.raises(ProviderUnavailable):
+        watch_health()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,14 +14,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
+from anchorgpu.keeping import NAME
 from anchorgpu.keeping.archive import KeepingError
 from anchorgpu.keeping.backup import Source, back_up
 from billing.addresses import Xpub
 from core import clock
 from core.models import SweepRun
 
-# Beside the sweeps: its age is watched (docs/watching.md), its error shows in /readyz.
-NAME = "backup"
 STDOUT = "-"
 
 

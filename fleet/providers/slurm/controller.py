@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from core import clock
 from fleet.providers.base import ProviderRefused, ProviderUnavailable
 from fleet.providers.slurm import answers
 from fleet.providers.slurm.answers import Job, NodeState, Reservation, SeenCard
@@ -91,7 +92,7 @@ class Controller:
 
     def hold_nodes(self, name: str, *, account: str, nodes: Sequence[str], ends_at: datetime) -> int:
         """The holder: a job of the lease's account on these nodes, by which the nodes let that account in."""
-        minutes = max(1, math.floor((ends_at - datetime.now(UTC)) / timedelta(minutes=1)))
+        minutes = max(1, math.floor((ends_at - clock.system_now()) / timedelta(minutes=1)))
         return self._submit(
             name, reservation=name, nodes=nodes, minutes=minutes, user=account, script="exec sleep infinity"
         )

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 import structlog
 
 from fleet.models import SlurmMachine
-from fleet.providers.base import NotYet, ProviderError
+from fleet.providers.base import NodeAway, NotYet, ProviderError
+from fleet.providers.slurm import looks
 from fleet.providers.slurm.answers import Job, NodeState, Reservation
 from fleet.providers.slurm.controller import Controller
 
@@ -28,7 +29,7 @@ def holders(jobs: Iterable[Job], reservation: Reservation, machine: SlurmMachine
 
 
 def ensure(controller: Controller, machine: SlurmMachine, reservation: Reservation) -> list[Job]:
-    """Every node has a running holder. Raises NotYet where the scheduler takes its time."""
+    """Every node has a running holder. Raises NotYet where the scheduler takes its time, NodeAway where it will not."""
     jobs = controller.jobs_named(reservation.name)
     if not _holders(jobs, reservation, machine, _WAITING):
         held = _nodes(holders(jobs, reservation, machine))
@@ -39,6 +40,7 @@ def ensure(controller: Controller, machine: SlurmMachine, reservation: Reservati
         if _nodes(running) >= set(machine.node_names):
             return running
         if time.monotonic() > deadline:
+            _refuse_drained(controller, machine)
             raise NotYet("The holder job has not started yet.")
         time.sleep(POLL_SECONDS)
 
@@ -60,6 +62,13 @@ def mend(
         _put(controller, machine, reservation, here - _nodes(holders(known, reservation, machine)))
     except ProviderError as error:
         log.warning("slurm_holder_not_mended", lease=machine.lease_id, reason=error.reason)
+
+
+def _refuse_drained(controller: Controller, machine: SlurmMachine) -> None:
+    """Slurm reserves a drained node and starts nothing on it. Raises NodeAway: other nodes may do it."""
+    drained = looks.drained_node(controller, machine)
+    if drained is not None:
+        raise NodeAway(f"The node {drained.name} is drained. {drained.reason}".strip())
 
 
 def _put(

@@ -23,6 +23,12 @@ def check_whole_nodes(controller: Controller, spec: LeaseSpec) -> None:
             )
 
 
+def drained_node(controller: Controller, machine: SlurmMachine) -> NodeState | None:
+    """A node of the lease on which Slurm starts nothing new, or None."""
+    nodes = controller.nodes(machine.node_names).values()
+    return next((node for node in nodes if node.is_drained), None)
+
+
 def verified_cards(controller: Controller, jobs: Sequence[Job]) -> tuple[ObservedCard, ...]:
     """What the nodes see now, as far as Slurm has given it to the holders: count by Slurm, the rest by the node."""
     found: list[ObservedCard] = []

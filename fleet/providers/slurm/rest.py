@@ -4,12 +4,12 @@ Steps on the nodes go by `srun` all the same: slurmrestd starts jobs, and nobody
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from core import clock
 from fleet.providers.base import ProviderRefused
 from fleet.providers.slurm import answers
 from fleet.providers.slurm.answers import Job, NodeState, Reservation
@@ -48,7 +48,9 @@ class RestController(Controller):
             "name": name,
             "node_list": list(nodes),
             "users": [user],
-            "start_time": _number(math.floor(time.time()) if starts_at is None else _epoch(starts_at)),
+            "start_time": _number(
+                math.floor(clock.system_now().timestamp()) if starts_at is None else _epoch(starts_at)
+            ),
             "end_time": _number(_epoch(ends_at)),
         }
         self._rest.call("POST", "/reservation", body)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from core import clock
 from fleet.models import SlurmMachine
 from fleet.providers.base import NotYet, ProviderRefused, ProviderUnavailable
-from fleet.providers.slurm import records
+from fleet.providers.slurm import looks, records
 from fleet.providers.slurm.answers import Reservation
 from fleet.providers.slurm.controller import OVER, Controller
 
@@ -33,8 +33,24 @@ def wipe(controller: Controller, machine: SlurmMachine, reservation: Reservation
             starts_at=None,
             ends_at=clock.system_now() + timedelta(minutes=controller.config.wipe_minutes + 5),
         )
-    _wait(lambda: _is_done(controller, machine, name), "The wipe is under way.")
+    try:
+        _wait(lambda: _is_done(controller, machine, name), "The wipe is under way.")
+    except NotYet:
+        _refuse_drained(controller, machine, name)
+        raise
     controller.delete(name)
+
+
+def _refuse_drained(controller: Controller, machine: SlurmMachine, name: str) -> None:
+    """A wipe that has not begun on a drained node never does: somebody must hear of it."""
+    waits = any(job.state == "PENDING" for job in controller.jobs_named(_wipe_name(name)))
+    drained = looks.drained_node(controller, machine) if waits else None
+    if drained is not None:
+        raise ProviderUnavailable(f"The node {drained.name} is drained, and Slurm starts no wipe on it.")
+
+
+def _wipe_name(name: str) -> str:
+    return f"{name}_wipe"
 
 
 def close(controller: Controller, machine: SlurmMachine, reservation: Reservation) -> None:
@@ -75,7 +91,7 @@ def _wait(is_done: Callable[[], bool], meanwhile: str) -> None:
 def _is_done(controller: Controller, machine: SlurmMachine, name: str) -> bool:
     if controller.jobs_of(machine.account):
         return False
-    wipe_name = f"{name}_wipe"
+    wipe_name = _wipe_name(name)
     running = [job for job in controller.jobs_named(wipe_name) if job.user == controller.operator]
     if running:
         if machine.wipe_job != running[0].job_id:
