@@ -38,6 +38,13 @@ def _webhook_text(about: About) -> str:
     )
 
 
+def _answer_to(about: About) -> str:
+    """Whoever answers writes from his own mail program."""
+    if about.order is None or not about.order.mail_to:
+        return ""
+    return _("Answer by mail to %(address)s; closing sends nothing.") % {"address": about.order.mail_to}
+
+
 RUNNING: dict[str, Words] = {
     "mail_failed": Words(
         tone="warn",
@@ -84,7 +91,7 @@ RUNNING: dict[str, Words] = {
         heading=lambda about: _("%(buyer)s writes") % {"buyer": about.buyer},
         text=lambda about: sentences(
             f"“{quoted(about.fact('text'), limit=600)}”" if about.has("text") else "",
-            _("The answer goes to the mail address of the order."),
+            _answer_to(about),
         ),
     ),
 }

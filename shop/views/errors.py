@@ -20,6 +20,8 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 # Those that have a page of their own: NUMBER.html.
 STATUSES = frozenset({400, 403, 404, 405, 413, 429, 500, 503})
 RETRY_SECONDS = 60
+# Who stands before a closed page there is no buyer.
+STAFF_PREFIX = "/admin/"
 
 
 def error_page(request: HttpRequest, status: int, *, template: str = "", **context: Any) -> HttpResponse:
@@ -44,6 +46,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "request_id": getattr(request, "request_id", ""),
         "at": clock.system_now(),
         "demo": settings.DEMO,
+        "is_for_staff": request.path_info.startswith(STAFF_PREFIX),
         "theme": site_context.chosen_theme(request),
         "languages": site_context.language_links(request),
         # What was asked for can be asked for again; what was sent cannot.

@@ -59,6 +59,12 @@ def test_the_example_has_no_setting_that_is_not_read(names: set[str]) -> None:
     assert {name for name in shown - names if not name.startswith("SLURM_")} == set()
 
 
+def test_no_remark_follows_a_value_of_the_example() -> None:
+    """systemd would take it for the value: a token of /metrics that everybody can read here."""
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+    assert re.findall(r"^(?:# )?[A-Z][A-Z0-9_]+='[^']*'(?!$).*", text, re.MULTILINE) == []
+
+
 def test_the_networks_of_the_documentation_can_be_used(tmp_path: Path) -> None:
     """A key that stands below the wrong table is refused at the start of whoever copies it."""
     text = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
@@ -78,3 +84,18 @@ def test_no_app_reads_a_setting_past_the_checked_ones() -> None:
         and re.search(r"os\.(environ|getenv)", file.read_text(encoding="utf-8"))
     ]
     assert readers == []
+
+
+def test_every_link_of_the_documents_leads_somewhere() -> None:
+    broken = []
+    for file in (
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "bench").glob("*.md"),
+    ):
+        for target in re.findall(r"\]\(([^)\s]+)\)", file.read_text(encoding="utf-8")):
+            path = target.partition("#")[0]
+            if path and "://" not in path and not (file.parent / path).exists():
+                broken.append(f"{file.relative_to(ROOT)}: {target}")
+    assert broken == []

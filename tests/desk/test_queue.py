@@ -223,3 +223,11 @@ def test_a_refresh_after_the_session_has_ended_leads_to_the_login(ines: Client) 
     assert ines.get(URL, headers={"HX-Request": "true"}).status_code == 200
     answer = Client().get(URL, headers={"HX-Request": "true"})
     assert (answer.status_code, answer["HX-Refresh"], answer.content) == (204, "true", b"")
+
+
+def test_a_page_that_is_closed_to_staff_leads_back_to_the_desk() -> None:
+    page = staff("otto").get("/admin/desk/fleet/")
+    assert page.status_code == 403
+    text = page.content.decode()
+    assert 'href="/admin/"' in text
+    assert "Your money" not in text

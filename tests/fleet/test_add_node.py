@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from core.errors import Conflict, Invalid, NotFound, Refusal
 from core.models import AuditEntry
@@ -67,3 +68,15 @@ def test_a_name_or_a_card_comes_once() -> None:
         with pytest.raises(Conflict, match="already_done"):
             add(**changes)
     assert add(name="node-2", serials=["s3"]).cards.count() == 1
+
+
+def test_the_command_adds_it_or_says_why_not() -> None:
+    AcceleratorFactory.create(slug="h100")
+    line = ["node-1", "--site=fra", "--accelerator=h100", "--driver=580.95.05", "--serials", "s1", "s2"]
+    call_command("add_node", *line, "--out-of-service")
+    node = Node.objects.get(name="node-1", in_service=False, host_arch="x86_64")
+    assert list(node.cards.order_by("index").values_list("serial", flat=True)) == ["s1", "s2"]
+    assert AuditEntry.objects.get().actor == "add_node"
+    with pytest.raises(CommandError, match="already_done"):
+        call_command("add_node", *line)
+    assert Card.objects.count() == 2
