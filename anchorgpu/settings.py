@@ -113,10 +113,11 @@ MIDDLEWARE = [
     "anchorgpu.metrics.requests.MeasureMiddleware",
     "anchorgpu.csp.PolicyMiddleware",
     "partners.middleware.ApiProblemMiddleware",
+    "shop.middleware.RequestIdMiddleware",
     # Their headers stand on refusals of what comes after them too.
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "shop.middleware.RequestIdMiddleware",
+    "shop.middleware.BoundsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "anchorgpu.compression.PublicGZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

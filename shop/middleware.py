@@ -32,19 +32,29 @@ class RequestIdMiddleware:
         request.request_id = request_id  # type: ignore[attr-defined]
         started = time.monotonic()
         try:
-            response = _with_page(request, self._refused(request) or self.get_response(request))
+            response = self.get_response(request)
             response["X-Request-ID"] = request_id
             _log_request(request, response, seconds=time.monotonic() - started)
             return response
         finally:
             structlog.contextvars.clear_contextvars()
 
+
+class BoundsMiddleware:
+    """Refuses what no view should see. Stands within the middleware of security headers: a refusal has them too."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return _with_page(request, self._refused(request) or self.get_response(request))
+
     def _refused(self, request: HttpRequest) -> HttpResponse | None:
         # The card processor is a machine: its address has the same bound, and answers with one line.
         if _length(request) > MAX_BODY_BYTES and request.path_info != reverse("stripe_webhook"):
             return errors.error_page(request, 413)
-        if request.headers.get("Transfer-Encoding"):
-            # A body without a length is never read here; it would look like an empty one.
+        if request.headers.get("Transfer-Encoding") and not request.path_info.startswith("/api/"):
+            # A body without a length is never read here; it would look like an empty one. The API says so itself.
             return errors.error_page(request, 411)
         if "\x00" in request.path_info:
             return errors.error_page(request, 404)

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import path
 from pytest_django import Settings
 
-from anchorgpu import urls
+from anchorgpu import programs, urls
 from anchorgpu.addresses import SettingError
 from anchorgpu.env import read_env
 from anchorgpu.logs import logging_settings
@@ -74,7 +74,8 @@ def test_a_refusal_of_a_setting_does_not_repeat_it(tmp_path: Path, name: str, va
 
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "web": ("-m", "anchorgpu.serve", "web"),
+    # As bin/serve becomes it, with settings of the test's own: nothing was collected.
+    "web": tuple(programs.command("web")[1:]),
     "worker": ("-m", "anchorgpu.serve", "worker"),
     "beat": ("-m", "anchorgpu.serve", "beat"),
     "gateway": ("-m", "anchorgpu.serve", "gateway"),
@@ -110,7 +111,7 @@ def test_programs_that_fail_write_no_secret(tmp_path: Path, names: list[str]) ->
         "WEB_WORKERS": "1",
         "WORKER_PROCESSES": "1",
         "SSH_LISTEN": f"{LOCALHOST}:{free_port()}",
-        "DJANGO_SETTINGS_MODULE": "anchorgpu.settings",
+        "DJANGO_SETTINGS_MODULE": "tests.plain_settings",
     }
     files = {name: tmp_path / f"{name}.log" for name in names}
     running = {}
