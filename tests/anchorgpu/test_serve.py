@@ -120,7 +120,8 @@ def test_two_workers_on_one_machine_have_different_names(monkeypatch: pytest.Mon
 ALL = """
 import sys
 from anchorgpu import serve
-program = "import sys, time; print(sys.argv[1], 'runs', flush=True); time.sleep(60)"
+# One write for the line: four programs share the pipe.
+program = "import os, sys, time; os.write(1, f'{sys.argv[1]} runs\\n'.encode()); time.sleep(60)"
 serve.command = lambda name: [sys.executable, "-c", program, name]
 sys.exit(serve._all())
 """
