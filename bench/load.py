@@ -7,8 +7,8 @@ flushes every commit, Valkey and a chain of its own that makes a block every two
 accelerator's page, a quote over the API and the placement of an order against bare views that do the least that such
 a thing can be (a page of the same bytes, a signed row, a locked row), and the look for news of an order's page: by one
 buyer alone, and by many at once, each in the rhythm that his page asks for. Exit code 1 where the 95th percentile of
-many is ten times the median of one, or where a request fails. (What a checkout costs by itself is `bench.checkout_rate`:
-here worker, beat and gateway do on the same cores what each order begins.)
+many is ten times the median of one, or where a request fails. (What a checkout costs by itself measures
+`bench.checkout_rate`: here worker, beat and gateway do on the same cores what each order begins.)
 """
 
 import argparse

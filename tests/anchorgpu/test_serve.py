@@ -121,7 +121,7 @@ ALL = """
 import sys
 from anchorgpu import serve
 # One write for the line: four programs share the pipe.
-program = "import os, sys, time; os.write(1, f'{sys.argv[1]} runs\\n'.encode()); time.sleep(60)"
+program = "import os, sys, time; os.write(1, f'{sys.argv[1]} runs\\\\n'.encode()); time.sleep(60)"
 serve.command = lambda name: [sys.executable, "-c", program, name]
 sys.exit(serve._all())
 """
