@@ -157,6 +157,14 @@ def answer_to(port: int, request: bytes) -> http.client.HTTPResponse:
 
 REQUESTS = {
     "a page": (b"GET /healthz HTTP/1.1\r\nHost: testserver\r\n\r\n", 200),
+    "a false host in an absolute address": (
+        b"GET http://evil.example/en/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        400,
+    ),
+    "another host in an absolute address alone": (
+        b"GET http://evil.example/nothing HTTP/1.1\r\nHost: testserver\r\n\r\n",
+        404,
+    ),
     "a false host": (b"GET /en/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400),
     # Only announced: the answer does not wait for it.
     "a body of 10 GB": (

@@ -6,6 +6,7 @@ from playwright.sync_api import Page
 
 from core.models import Decision
 from fleet.models import Lease
+from orders.models import Order
 from tests import scenario
 from tests.browser.looking import NARROW, WIDE, broken_rules, overflow, set_width, too_wide
 from tests.browser.test_staff import log_in
@@ -31,6 +32,11 @@ def test_every_page_is_accessible_and_whole(page: Page, page_errors: list[str]) 
     scenario.open_shop()
     order = scenario.order()
     scenario.pay(order)
+    # The widest that an id can be.
+    widest = f"ord_{'W' * 26}"
+    Order.objects.update(public_id=widest)
+    Lease.objects.update(order_ref=widest)
+    order.refresh_from_db()
     lease = Lease.objects.get()
     for kind in settings.DECISION_KINDS:
         open_one(kind, order, lease)
