@@ -116,8 +116,9 @@ def pointed_at(url: str) -> Iterator[None]:
 
 @contextmanager
 def written_to(url: str) -> Iterator[list[int]]:
-    """Somebody sells meanwhile: rows in pairs, as many transactions as fit. Yields how many there were."""
-    stop, written = threading.Event(), [0]
+    """Somebody sells meanwhile: rows in pairs, as many transactions as fit, the first of them before the block begins.
+    Yields how many there were."""
+    begun, stop, written = threading.Event(), threading.Event(), [0]
 
     def write() -> None:
         with psycopg.connect(url, autocommit=True) as own:
@@ -127,10 +128,12 @@ def written_to(url: str) -> Iterator[list[int]]:
                     " SELECT 'test.pair', 'pair:' || n, '', 'staff', '{}', now() FROM generate_series(1, 2) n"
                 )
                 written[0] += 2
+                begun.set()
 
     thread = threading.Thread(target=write)
     thread.start()
     try:
+        assert begun.wait(30)
         yield written
     finally:
         stop.set()
