@@ -14,7 +14,7 @@ many is ten times the median of one, or where a request fails. (What a checkout 
 import argparse
 import sys
 
-from bench.servers import run_inside
+from bench.servers import SHAPE, run_inside
 
 POLL_LIMIT = 10.0
 
@@ -38,13 +38,7 @@ def main() -> int:
         "bench.inside.load",
         sys.argv[1:],
         durable=True,
-        settings={
-            "DJANGO_SETTINGS_MODULE": "bench.load_settings",
-            # The server stands behind a proxy, as deployed: it tells the buyer's address and that TLS was spoken.
-            "TRUSTED_PROXIES": "127.0.0.1/32",
-            "QUOTE_VALID_SECONDS": 24 * 3600,
-            "API_REQUESTS_PER_MINUTE_KEY": 1_000_000,
-        },
+        settings=SHAPE,
     )
 
 

@@ -20,6 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")
 # Quiet programs: a log line for each request would be a part of what is measured.
 _DATABASE = "anchorgpu"
+# What a measurement of the production shape adds to the settings of a true installation.
+SHAPE: Mapping[str, object] = {
+    "DJANGO_SETTINGS_MODULE": "bench.load_settings",
+    # The server stands behind a proxy, as deployed: it tells the buyer's address and that TLS was spoken.
+    "TRUSTED_PROXIES": "127.0.0.1/32",
+    "QUOTE_VALID_SECONDS": 24 * 3600,
+    "API_REQUESTS_PER_MINUTE_KEY": 1_000_000,
+}
 
 
 def run_inside(

@@ -12,7 +12,7 @@ share of what it has in common with others, PSS) in the last minute is compared 
 import argparse
 import sys
 
-from bench.servers import run_inside
+from bench.servers import SHAPE, run_inside
 
 GROWTH_LIMIT = 1.05
 
@@ -31,12 +31,7 @@ def main() -> int:
         "bench.inside.soak",
         sys.argv[1:],
         durable=False,
-        settings={
-            "DJANGO_SETTINGS_MODULE": "bench.load_settings",
-            "TRUSTED_PROXIES": "127.0.0.1/32",
-            "QUOTE_VALID_SECONDS": 24 * 3600,
-            "API_REQUESTS_PER_MINUTE_KEY": 1_000_000,
-        },
+        settings=SHAPE,
     )
 
 

@@ -22,6 +22,7 @@ from bench.bare_quote import make_table
 from bench.inside import load_report, shop
 from bench.inside.api_quote import BODY
 from bench.inside.checkout_rate import Call, headers_of, order_call
+from bench.inside.pages import write_bare
 from bench.inside.polling import Looks, Page, poll
 from bench.inside.shape import chain, programs
 from bench.inside.visit import Visitor
@@ -125,7 +126,7 @@ def _twins(visitor: Visitor, quotes: Sequence[str], key: str, asked: Namespace) 
     found = []
     for name, target in PAGES.items():
         slug = name.partition(" ")[0]
-        _write_bare(slug, visitor.get(target).decode())
+        write_bare(slug, visitor.get(target).decode())
         headers = headers_of(0) | {"Accept-Encoding": "gzip"}
         ours = Ask("GET", Call(target, b"", headers), 200)
         bare = Ask("GET", Call(f"/bench/bare/{slug}/", b"", headers), 200)
@@ -140,12 +141,6 @@ def _twins(visitor: Visitor, quotes: Sequence[str], key: str, asked: Namespace) 
     take = Ask("POST", Call("/bench/take-one", b"", headers_of(0)), 201)
     found.append(Twins("order placement", orders, [take] * count))
     return found
-
-
-def _write_bare(slug: str, html: str) -> None:
-    """The page's own bytes, its token replaced by another of the same length, as a template without a single tag."""
-    text = re.sub(r'(name="csrfmiddlewaretoken" value=")\w+', lambda found: found[1] + "x" * 64, html)
-    (Path(os.environ["BENCH_FOLDER"]) / "bare" / f"{slug}.html").write_text(text, encoding="utf-8")
 
 
 def _in_turns(threads: ThreadPoolExecutor, port: int, twins: Twins, asked: Namespace) -> tuple[Times, Times]:

@@ -63,7 +63,7 @@ def _measured(server: Process, visitor: Visitor, *, turns: int, requests: int) -
     for name, target in FIRST.items():
         facts["visits"][name] = first_visit(visitor, target)
     for name, target in PAGES.items():
-        _write_bare(name, visitor.get(target).decode())
+        write_bare(name, visitor.get(target).decode())
         for encoding in ("gzip", "identity"):
             cost = _compared(visitor, worker, target, f"/bench/bare/{name}/", encoding, turns, requests)
             facts["cpu"][f"{name}, {encoding}"] = {
@@ -76,7 +76,7 @@ def _measured(server: Process, visitor: Visitor, *, turns: int, requests: int) -
     return facts
 
 
-def _write_bare(name: str, html: str) -> None:
+def write_bare(name: str, html: str) -> None:
     """The page's own bytes, its token replaced by another of the same length, as a template without a single tag."""
     text = re.sub(r'(name="csrfmiddlewaretoken" value=")\w+', lambda found: found[1] + "x" * 64, html)
     (Path(os.environ["BENCH_FOLDER"]) / "bare" / f"{name}.html").write_text(text, encoding="utf-8")

@@ -148,10 +148,6 @@ class Cluster:
         )
         self.write_cards(name, scripts.card_lines(name))
 
-    def kill_node(self, name: str) -> None:
-        """Its daemon dies; the controller notices after SlurmdTimeout (10 s)."""
-        self.nodes[name].kill()
-
     def controller_stop(self) -> None:
         self.controller.stop(seconds=5)
 
